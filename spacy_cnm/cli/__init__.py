@@ -1,0 +1,27 @@
+"""`spacy-cnm`: one sub-command a module; heavy imports wait until a command needs them."""
+
+import sys
+
+import typer
+
+from spacy_cnm.errors import CNMError
+
+from . import ids
+
+app = typer.Typer(
+    name="spacy-cnm",
+    help="CNM-BERT for spaCy: tables of character structure, encoders and corpora.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.add_typer(ids.app, name="ids")
+
+
+def main() -> None:
+    """Run the command line; a `CNMError` becomes one line on standard error and exit status 1."""
+    try:
+        app()
+    except CNMError as error:
+        typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
+        sys.exit(1)
