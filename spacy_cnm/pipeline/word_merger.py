@@ -173,9 +173,8 @@ def _relocate_spans(doc: Doc) -> None:
             start = starts.get(span.start_char)
             end = start if span.start_char == span.end_char else ends.get(span.end_char)
             if start is not None and end is not None:
-                group[i] = Span(
-                    doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id
-                )
+                moved = Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
+                group[i] = moved  # type: ignore[index]  # spaCy's stub leaves out __setitem__
 
 
 def _realign_transformer_data(doc: Doc, words: list[Word]) -> None:
