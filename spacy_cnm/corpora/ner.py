@@ -1,0 +1,55 @@
+"""The NER converter: which reader a format has, and from a file to `.spacy`."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from spacy_cnm.errors import CNMError, Errors
+
+from .char_bio import read_char_bio
+from .docs import Summary, write_docs, write_json
+from .records import Record, Rejected
+from .report import MAX_BAD, MAX_REPAIRED, Report, usable
+from .text_files import read_lines
+from .weibo import looks_like_weibo, read_weibo
+
+#: format name -> reader. A further format is one more line here.
+READERS: dict[str, Callable[[str | os.PathLike[str]], Iterator[Record | Rejected]]] = {
+    "bio": read_char_bio,
+    "weibo": read_weibo,
+}
+
+
+def convert_ner(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    format: str = "auto",
+    max_bad: float = MAX_BAD,
+    max_repaired: float = MAX_REPAIRED,
+    progress: bool = False,
+) -> tuple[Report, Summary]:
+    """Convert a character-level NER file to a `.spacy` file, with a report beside it.
+
+    source: the file to read.
+    target: the `.spacy` file to write; the report is `<stem>.report.json` in the same folder.
+    format: "bio", "weibo", or "auto" to tell by the tokens.
+    max_bad: largest share (0..1) of unusable or doubtful sentences.
+    max_repaired: largest share (0..1) of repaired sentences.
+    progress: show a progress bar on standard error.
+    RETURNS: the counts of the input and of the output.
+    RAISES: CNMError for an unknown format, an unreadable file, or too many bad sentences; nothing
+        is written then.
+    """
+    if format == "auto":
+        format = "weibo" if looks_like_weibo(read_lines(source)) else "bio"
+    if format not in READERS:
+        raise CNMError(Errors.E307.format(format=format, known=", ".join(["auto", *READERS])))
+    report = Report(os.fspath(source))
+    records = list(usable(READERS[format](source), report))
+    report.check(max_bad, max_repaired)
+    summary = write_docs(records, target, progress=progress)
+    target = Path(target)
+    content = {"format": format, "input": report.to_dict(), "written": summary.to_dict()}
+    write_json(content, target.with_name(f"{target.stem}.report.json"))
+    return report, summary

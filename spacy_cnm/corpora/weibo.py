@@ -1,0 +1,56 @@
+"""Weibo NER as it was published (`weiboNER_2nd_conll.*`): BIO with the position in the word.
+
+Each token is one character and, as one or two digits, its position in the segmented word: `科0`,
+`技1`. The character comes first, so `10` is the digit 1 at position 0 and `110` the same at 10.
+Lost emoji are two U+FFFD (the halves of a surrogate pair) and are written as one.
+(Peng & Dredze, Named Entity Recognition for Chinese Social Media, EMNLP 2015.)
+"""
+
+import itertools
+import os
+import re
+from collections.abc import Iterator
+
+from .char_bio import read_sentence, sentences
+from .records import Reason, Record, Rejected
+from .text_files import read_lines
+
+_TOKEN = re.compile(r"(\ufffd\ufffd|.)([0-9]{1,2})", re.DOTALL)
+#: How many tokens decide whether a file has positions. A BIO file of characters fails on the first.
+_SAMPLE = 200
+
+
+def read_weibo(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
+    """Read a file in Weibo's original format; the positions are checked and dropped.
+
+    path: the file.
+    YIELDS: for each sentence its record, or why it cannot be used.
+    RAISES: CNMError when the file cannot be read or is not UTF-8.
+    """
+    for number, lines in sentences(read_lines(path)):
+        yield read_sentence(lines, os.fspath(path), number, _PositionedTokens())
+
+
+def looks_like_weibo(lines: list[str]) -> bool:
+    """Tell Weibo's original format from plain BIO: every token is a character and a position."""
+    sample = itertools.islice((line for line in lines if line.strip()), _SAMPLE)
+    tokens = [line.split("\t")[0] for line in sample]
+    return bool(tokens) and all(_TOKEN.fullmatch(token) for token in tokens)
+
+
+class _PositionedTokens:
+    """The token reader of one sentence; remembers the last position."""
+
+    def __init__(self) -> None:
+        self.last = -1
+
+    def __call__(self, token: str) -> tuple[str, str | None]:
+        match = _TOKEN.fullmatch(token)
+        if not match:
+            raise ValueError(Reason.BAD_POSITION)
+        characters, position = match[1], int(match[2])
+        jumps = position not in (0, self.last + 1)
+        self.last = position
+        if len(characters) > 1:
+            return characters[0], Reason.LOST_EMOJI
+        return characters, Reason.POSITION_JUMP if jumps else None
