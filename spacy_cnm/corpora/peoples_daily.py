@@ -24,49 +24,14 @@ ENTITY_LABELS = {"nr": "PER", "ns": "LOC", "nt": "ORG"}
 _ARTICLE = re.compile(r"[0-9]{8}-[0-9]{2}-[0-9]{3}-[0-9]{3}(/m)?")
 _WORD = re.compile(r"(\[)?(.+?)/([A-Za-z]+)(?:\]/?([A-Za-z]+))?")
 
+_TWO_CHARACTER_SURNAMES = """
+欧阳 诸葛 司马 司徒 上官 令狐 夏侯 东方 皇甫 尉迟
+公孙 慕容 宇文 长孙 轩辕 淳于 单于 太史 申屠 公羊
+赫连 澹台 闻人 呼延 端木 百里 东郭 南宫 西门 独孤
+拓跋 鲜于 濮阳 钟离 司空 完颜 第五 万俟
+"""
 #: Surnames of two characters. All others have one, and longer words are given or foreign names.
-TWO_CHARACTER_SURNAMES = frozenset(
-    {
-        "欧阳",
-        "诸葛",
-        "司马",
-        "司徒",
-        "上官",
-        "令狐",
-        "夏侯",
-        "东方",
-        "皇甫",
-        "尉迟",
-        "公孙",
-        "慕容",
-        "宇文",
-        "长孙",
-        "轩辕",
-        "淳于",
-        "单于",
-        "太史",
-        "申屠",
-        "公羊",
-        "赫连",
-        "澹台",
-        "闻人",
-        "呼延",
-        "端木",
-        "百里",
-        "东郭",
-        "南宫",
-        "西门",
-        "独孤",
-        "拓跋",
-        "鲜于",
-        "濮阳",
-        "钟离",
-        "司空",
-        "完颜",
-        "第五",
-        "万俟",
-    }
-)
+TWO_CHARACTER_SURNAMES = frozenset(_TWO_CHARACTER_SURNAMES.split())
 
 
 def parse_paragraph(line: str, place: Place) -> Record | Rejected:

@@ -1,8 +1,8 @@
 """What every corpus reader yields: plain records, with the place each came from.
 
 A reader turns one file format into `Record | Rejected` in file order and does nothing else; it
-never skips. `report.usable` counts, `docs.make_doc` makes spaCy documents. A further format is one more
-reader.
+never skips. `report.usable` counts, `docs.make_doc` makes spaCy documents. A further format is one
+more reader.
 """
 
 import unicodedata
