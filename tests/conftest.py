@@ -1,12 +1,22 @@
-"""Where the shared corpora are, and what is skipped without them."""
+"""Fixtures for the whole suite: shared corpora, a small BERT on disk, small pipelines."""
 
 import os
 from pathlib import Path
 
 import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+
+from spacy_cnm.ids import StructureTable
+from spacy_cnm.modeling import CNMBertModel, wrap_bert
+from spacy_cnm.modeling.scratch import bert_tokenizer
 
 #: Read-only corpora for training and tests; never part of the project.
 SHARED = Path(os.environ.get("SPACY_CNM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+#: Characters of the small BERT; everything else is outside of its vocabulary.
+HAN = "今天气很好我在北京见到了王小明他说中国的上海和香港都有人重道藏日木生金色塚一二三不是"
+OTHER = "，。！？、“”：()[]-.%@/0123456789abcdefghijklmnopqrstuvwxyzéσ"
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +25,47 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs the shared corpora (no folder {SHARED}; set SPACY_CNM_SHARED)")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def table() -> StructureTable:
+    """The shipped structure table."""
+    return StructureTable.default()
+
+
+@pytest.fixture(scope="session")
+def base_tokenizer() -> BertTokenizerFast:
+    """A BERT tokenizer with a small vocabulary."""
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *HAN, *OTHER, "mask", "##mask"]
+    tokens += [f"##{char}" for char in OTHER if char.isalnum()] + ["##中"]
+    return bert_tokenizer(tokens)
+
+
+@pytest.fixture(scope="session")
+def bert_folder(base_tokenizer: BertTokenizerFast, tmp_path_factory) -> Path:
+    """A small plain BERT with random weights, as a Hugging Face folder."""
+    folder = tmp_path_factory.mktemp("bert")
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(base_tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    base_tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cnm_folder(bert_folder: Path, table: StructureTable, tmp_path_factory) -> Path:
+    """The small BERT wrapped, with a structure side that already matters, as a folder."""
+    folder = tmp_path_factory.mktemp("cnm")
+    torch.manual_seed(2)
+    model, tokenizer = wrap_bert(CNMBertModel, bert_folder, table=table, structure_size=16)
+    model.fusion.init_weights(structure_std=0.5)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -6,7 +6,7 @@ import typer
 
 from spacy_cnm.errors import CNMError
 
-from . import ids
+from . import corpora, encoders, ids
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -16,12 +16,15 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(ids.app, name="ids")
+app.command()(encoders.wrap)
+app.command()(encoders.new)
+app.add_typer(corpora.app, name="corpora")
 
 
 def main() -> None:
-    """Run the command line; a `CNMError` becomes one line on standard error and exit status 1."""
+    """Run the command line; a `CNMError` or a failing file becomes one line on standard error and exit status 1."""
     try:
         app()
-    except CNMError as error:
+    except (CNMError, OSError) as error:
         typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
         sys.exit(1)

@@ -1,0 +1,97 @@
+"""`spacy-cnm wrap` and `spacy-cnm new`: encoder checkpoints as Hugging Face folders."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import atomic_folder
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+Table = Annotated[
+    Path | None, typer.Option(help="Structure table made by 'ids build'. Default: the shipped one.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random weights.")]
+
+
+def wrap(
+    base: Annotated[str, typer.Argument(help="A BERT: folder or hub name.")],
+    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+    table: Table = None,
+    structure_size: Annotated[int, typer.Option(help="Width of the structure vectors.")] = 256,
+    fusion_layer_norm: Annotated[
+        bool, typer.Option("--fusion-layer-norm", help="The LayerNorm of the paper's equation 5.")
+    ] = False,
+    masked_lm: Annotated[
+        bool, typer.Option("--masked-lm", help="Keep the masked-LM head, for pretraining.")
+    ] = False,
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Wrap a plain Chinese BERT: same outputs at first, plus a structure side to be trained."""
+    _check_out(out, force)
+    import torch
+
+    from spacy_cnm.ids import StructureTable
+    from spacy_cnm.modeling import CNMBertForMaskedLM, CNMBertModel, wrap_bert
+
+    torch.manual_seed(seed)
+    model, tokenizer = wrap_bert(
+        CNMBertForMaskedLM if masked_lm else CNMBertModel,
+        base,
+        table=StructureTable.load(table) if table else None,
+        structure_size=structure_size,
+        fusion_layer_norm=fusion_layer_norm,
+    )
+    _save(model, tokenizer, out)
+
+
+def new(
+    texts: Annotated[list[Path], typer.Argument(help="UTF-8 text files to count characters in.")],
+    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+    layers: Annotated[int, typer.Option(min=1, help="Transformer layers.")] = 4,
+    width: Annotated[int, typer.Option(min=64, help="Hidden size, a multiple of 64.")] = 256,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Occurrences that a character of the vocabulary needs.")
+    ] = 3,
+    max_length: Annotated[int, typer.Option(min=16, help="Word pieces a row at most.")] = 512,
+    table: Table = None,
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Make a small untrained encoder whose vocabulary comes from your texts."""
+    _check_out(out, force)
+    if width % 64:
+        raise CNMError(Errors.E402.format(width=width))
+    from spacy_cnm.ids import StructureTable
+    from spacy_cnm.modeling.scratch import new_encoder, read_texts
+
+    model, tokenizer = new_encoder(
+        read_texts(texts),
+        n_layers=layers,
+        width=width,
+        min_count=min_count,
+        max_length=max_length,
+        seed=seed,
+        table=StructureTable.load(table) if table else None,
+    )
+    _save(model, tokenizer, out)
+
+
+def _check_out(out: Path, force: bool) -> None:
+    if out.exists() and not force:
+        raise CNMError(Errors.E401.format(path=out))
+
+
+def _save(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast", out: Path) -> None:
+    from spacy_cnm.modeling.summary import summarize
+
+    with atomic_folder(out) as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    typer.echo(summarize(model))
+    typer.echo(f"Saved to {out}")

@@ -1,0 +1,109 @@
+"""What a checkpoint must hold, and errors that say what it lacks."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+from transformers import PretrainedConfig
+
+from spacy_cnm.errors import CNMError, Errors
+
+#: First or second part of every key of the structure side.
+_STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index")
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
+
+
+def is_structure_key(key: str) -> bool:
+    """Whether a state-dict key belongs to the structure side."""
+    return any(part in _STRUCTURE_PARTS for part in key.split(".")[:2])
+
+
+def source_options(source: str | os.PathLike[str]) -> dict[str, Any]:
+    """Options for transformers' `from_pretrained`: a local folder never asks the network.
+
+    RAISES CNMError: `source` is neither a folder nor the name of a model on the hub.
+    """
+    if Path(source).is_dir():
+        return {"local_files_only": True}
+    if Path(source).exists() or not _HUB_ID.fullmatch(str(source)):
+        raise CNMError(Errors.E104.format(source=source))
+    return {}
+
+
+@contextmanager
+def loading_errors(source: object) -> Iterator[None]:
+    """Turn transformers' loading failures into errors that name the source and the remedy."""
+    try:
+        yield
+    except CNMError:
+        raise
+    except RuntimeError as error:
+        raise CNMError(Errors.E105.format(source=source, reason=error)) from error
+    except (OSError, ValueError) as error:
+        raise CNMError(Errors.E106.format(source=source, reason=error)) from error
+
+
+def check_structure(
+    model: Any, source: object, missing: Iterable[str], unexpected: Iterable[str]
+) -> None:
+    """Check the structure side of a loaded model: no key missing or extra, every index in range.
+
+    RAISES CNMError: with the name of the first bad key.
+    """
+    for kind, keys in (("missing", missing), ("unexpected", unexpected)):
+        bad = sorted(filter(is_structure_key, keys))
+        if bad:
+            raise CNMError(Errors.E107.format(kind=kind, keys=", ".join(bad), source=source))
+    check_tables(getattr(model, "bert", model), source)
+
+
+def check_state(model: nn.Module, state: Mapping[str, Tensor], source: object) -> None:
+    """Check that a state dict has exactly the model's keys and shapes.
+
+    RAISES CNMError: with the names of the keys that are missing, extra or misshapen.
+    """
+    expected = model.state_dict()
+    for kind, keys in (
+        ("missing", expected.keys() - state.keys()),
+        ("unexpected", state.keys() - expected.keys()),
+    ):
+        if keys:
+            names = ", ".join(sorted(keys))
+            raise CNMError(Errors.E107.format(kind=kind, keys=names, source=source))
+    for key, tensor in state.items():
+        if tensor.shape != expected[key].shape:
+            raise CNMError(
+                Errors.E108.format(
+                    key=key,
+                    shape=tuple(tensor.shape),
+                    expected=tuple(expected[key].shape),
+                    source=source,
+                )
+            )
+
+
+def check_tables(model: Any, source: object) -> None:
+    """Check that the integer tables of a `CNMBertModel` point inside the embeddings.
+
+    RAISES CNMError: with the name of the first table that does not.
+    """
+    config: PretrainedConfig = model.config
+    encoder = model.structure
+    n_nodes = len(encoder.node_operator)
+    limits = {
+        "token_index": (model.token_index, config.vocab_size),
+        "struct_index": (model.struct_index, config.structure_rows),
+        "structure.roots": (encoder.roots, n_nodes),
+        "structure.node_operator": (
+            encoder.node_operator,
+            encoder.operator_embeddings.num_embeddings,
+        ),
+        "structure.node_children": (encoder.node_children, n_nodes),
+    }
+    for key, (tensor, limit) in limits.items():
+        if tensor.numel() and not (0 <= int(tensor.min()) and int(tensor.max()) < limit):
+            raise CNMError(Errors.E109.format(key=key, limit=limit, source=source))

@@ -1,0 +1,111 @@
+"""The recursive Tree-MLP (paper, section 3.3), evaluated level by level over shared subtrees."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from spacy_cnm.ids import FIRST_ROW, StructureTable
+
+from .config import CNMBertConfig
+from .structure_cache import StructureCache
+
+#: Rows of the operator embedding: 0 unused, the 12 operators, 3 reserved (paper: 16).
+OPERATOR_ROWS = 16
+
+
+class StructureEncoder(nn.Module):
+    """Structure vectors of table rows (paper, equations 1 to 4).
+
+    A leaf is LN(E_cmp(c)); a node with k children is
+    LN(GELU(W_k [E_op(o); h_1; ..; h_k] + b_k) + mean(h_i)), k in {2, 3}. Every distinct subtree
+    below the asked rows is computed once, with one matrix product a level and arity.
+
+    The table is in integer buffers, which `set_table` or a checkpoint fills: `roots` (rows - 2,)
+    the root node of each character row; `node_operator` (nodes,), 0 for a leaf; `node_children`
+    (nodes, 3), for a leaf its component id. Nodes are sorted by level.
+    """
+
+    roots: Tensor
+    node_operator: Tensor
+    node_children: Tensor
+
+    def __init__(self, config: CNMBertConfig) -> None:
+        super().__init__()
+        size = config.structure_size
+        self.groups = [(arity, count) for _, arity, count in config.structure_groups]
+        n_nodes = sum(count for _, count in self.groups)
+        n_characters = config.structure_rows - FIRST_ROW
+        self.component_embeddings = nn.Embedding(config.structure_components, size)
+        self.operator_embeddings = nn.Embedding(OPERATOR_ROWS, size)
+        # Row 0: positions without structure (s_null); row 1: ideographs without a tree (s_unk).
+        self.special_embeddings = nn.Embedding(FIRST_ROW, size)
+        self.binary = nn.Linear(3 * size, size)
+        self.ternary = nn.Linear(4 * size, size)
+        self.leaf_norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.node_norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.register_buffer("roots", torch.zeros(n_characters, dtype=torch.int32))
+        self.register_buffer("node_operator", torch.zeros(n_nodes, dtype=torch.int32))
+        self.register_buffer("node_children", torch.zeros(n_nodes, 3, dtype=torch.int32))
+        self.cache = StructureCache()
+
+    def set_table(self, table: StructureTable) -> None:
+        """Copy a structure table of the configured sizes into the buffers."""
+        self.roots.copy_(torch.from_numpy(table.roots))
+        self.node_operator.copy_(torch.from_numpy(table.node_operator))
+        self.node_children.copy_(torch.from_numpy(table.node_children))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Structure vectors of table rows, from the cache in evaluation without gradients.
+
+        rows: (...) integer, rows of the structure table (0 null, 1 unknown).
+        RETURNS: (..., d_s) float.
+        """
+        if self.training or torch.is_grad_enabled():
+            unique, inverse = torch.unique(rows, return_inverse=True)
+            return F.embedding(inverse, self.encode(unique))
+        return self.cache.lookup(self, rows)
+
+    def encode(self, rows: Tensor) -> Tensor:
+        """Structure vectors of distinct rows, computed afresh.
+
+        rows: (n,) integer, distinct and ascending.
+        RETURNS: (n, d_s) float.
+        """
+        n_special = int((rows < FIRST_ROW).sum())
+        special = self.special_embeddings(rows[:n_special])
+        if n_special == len(rows):
+            return special
+        roots = self.roots[rows[n_special:].long() - FIRST_ROW].long()
+        (_, leaves), *inner = self._nodes_below(roots)
+        # Where the state of a node will stand: states are in the table's order, level by level.
+        order = torch.cat([leaves, *(nodes for _, nodes in inner)])
+        slots = torch.empty(len(self.node_operator), dtype=torch.int64, device=rows.device)
+        slots[order] = torch.arange(len(order), device=rows.device)
+        states = self.leaf_norm(self.component_embeddings(self.node_children[leaves, 0]))
+        for arity, nodes in inner:
+            operators = self.operator_embeddings(self.node_operator[nodes])
+            children = F.embedding(slots[self.node_children[nodes, :arity].long()], states)
+            states = torch.cat([states, self._compose(operators, children)])
+        return torch.cat([special, F.embedding(slots[roots], states)])
+
+    def _compose(self, operators: Tensor, children: Tensor) -> Tensor:
+        """Equations 2 and 3: operators (n, d_s), children (n, k, d_s) to states (n, d_s)."""
+        linear = self.binary if children.shape[1] == 2 else self.ternary
+        concatenated = torch.cat([operators, children.flatten(1)], dim=1)
+        return self.node_norm(F.gelu(linear(concatenated)) + children.mean(dim=1))
+
+    def _nodes_below(self, roots: Tensor) -> list[tuple[int, Tensor]]:
+        """The distinct nodes of the trees at `roots`: (arity, node ids), leaves first."""
+        needed = torch.zeros(len(self.node_operator), dtype=torch.bool, device=roots.device)
+        needed[roots] = True
+        found: list[tuple[int, Tensor]] = []
+        stop = len(needed)
+        for arity, count in reversed(self.groups):
+            start = stop - count
+            nodes = needed[start:stop].nonzero().squeeze(1) + start
+            if arity:
+                needed[self.node_children[nodes, :arity].flatten().long()] = True
+            if len(nodes):
+                found.append((arity, nodes))
+            stop = start
+        return found[::-1]

@@ -1,0 +1,140 @@
+"""The extended vocabulary: one id for every ideograph, the base tokenizer for everything else."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.ids import IDEOGRAPH_RANGES, StructureTable, is_ideograph, unify
+
+#: Planes 2 and 3 are kept for ideographs: code points that a later Unicode assigns are isolated
+#: too (as the unknown token), so that they never swallow their neighbours.
+_ISOLATED_RANGES = (
+    *(r for r in IDEOGRAPH_RANGES if r[1] < 0x20000),
+    (0x20000, 0x2FFFD),
+    (0x30000, 0x3FFFD),
+)
+_ISOLATED = "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in _ISOLATED_RANGES) + "]"
+_ISOLATE_IDEOGRAPHS = {
+    "type": "Split",
+    "pattern": {"Regex": _ISOLATED},
+    "behavior": "Isolated",
+    "invert": False,
+}
+_SPECIAL_TOKENS = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
+
+
+def extend_tokenizer(
+    base: PreTrainedTokenizerBase,
+    table: StructureTable | None = None,
+    *,
+    first_id: int | None = None,
+) -> PreTrainedTokenizerFast:
+    """Give every ideograph its own piece and id; leave all other text to the base tokenizer.
+
+    The base vocabulary keeps its ids. Ideographs that it lacks get the ids after it, by code
+    point. The literal text of a special token stays text (`split_special_tokens`).
+
+    base: a fast WordPiece tokenizer (any Chinese BERT's). An extended one is returned as it is.
+    table: the structure table, whose characters count as ideographs too. Default: the shipped one.
+    first_id: id of the first added ideograph. Default: the size of the base vocabulary; a model
+        whose embedding has more rows than the vocabulary needs the number of rows.
+    RAISES CNMError: the tokenizer is slow or is not a WordPiece tokenizer.
+    """
+    if not isinstance(base, PreTrainedTokenizerFast):
+        raise CNMError(Errors.E101.format(name=base.name_or_path, kind=type(base).__name__))
+    spec = json.loads(base.backend_tokenizer.to_str())
+    if spec["model"]["type"] != "WordPiece":
+        raise CNMError(Errors.E102.format(name=base.name_or_path, kind=spec["model"]["type"]))
+    if is_extended(base):
+        return base
+    table = table or StructureTable.default()
+    vocab: dict[str, int] = spec["model"]["vocab"]
+    first_id = max(first_id or 0, len(base), 1 + max(vocab.values()))
+    ideographs = sorted(_all_ideographs().union(table))
+    added = (char for char in ideographs if char not in vocab)
+    vocab.update((char, first_id + i) for i, char in enumerate(added))
+    spec["added_tokens"] += _kept_from_normalizer(base, ideographs, vocab)
+    spec["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [_ISOLATE_IDEOGRAPHS, *filter(None, [spec["pre_tokenizer"]])],
+    }
+    spec["truncation"] = spec["padding"] = None
+    special = {name: getattr(base, name) for name in _SPECIAL_TOKENS if getattr(base, name)}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(spec)),
+        model_max_length=base.model_max_length,
+        split_special_tokens=True,
+        clean_up_tokenization_spaces=False,
+        **special,
+    )
+
+
+def is_extended(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether a tokenizer already isolates every ideograph."""
+    spec: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str())
+    parts = (spec.get("pre_tokenizer") or {}).get("pretokenizers") or [None]
+    return bool(parts[0] == _ISOLATE_IDEOGRAPHS)
+
+
+def extended_indices(
+    tokenizer: PreTrainedTokenizerFast, table: StructureTable, vocab_size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """What the model needs to know about the extended ids.
+
+    tokenizer: an extended tokenizer.
+    vocab_size: V, rows of the token embedding.
+    RETURNS: token_index (E,): the base id of each extended id, that of the unified character for
+        compatibility ideographs and radicals, [UNK] for what the base lacks; and struct_index
+        (E,): row of the structure table, 0 for what is no ideograph.
+    RAISES CNMError: a base token's id is not below `vocab_size`.
+    """
+    vocab = tokenizer.get_vocab()
+    size = max(vocab_size, 1 + max(vocab.values()))
+    unknown = vocab[tokenizer.unk_token]
+    token_index = np.full(size, unknown, dtype=np.int32)
+    token_index[:vocab_size] = np.arange(vocab_size)
+    struct_index = np.zeros(size, dtype=np.int32)
+    for token, index in vocab.items():
+        char = token.removeprefix("##")
+        if len(char) == 1 and is_ideograph(char):
+            struct_index[index] = table[char]
+            if index >= vocab_size:
+                base_id = vocab[unify(char)]
+                token_index[index] = base_id if base_id < vocab_size else unknown
+        elif index >= vocab_size:
+            raise CNMError(Errors.E103.format(token=token, index=index, size=vocab_size))
+    return token_index, struct_index
+
+
+def cap_length(tokenizer: PreTrainedTokenizerBase, max_positions: int) -> None:
+    """Bound the tokenizer's maximal length by the model's position table."""
+    tokenizer.model_max_length = min(tokenizer.model_max_length, max_positions)
+
+
+def _all_ideographs() -> set[str]:
+    return {chr(code) for low, high in IDEOGRAPH_RANGES for code in range(low, high + 1)}
+
+
+def _kept_from_normalizer(
+    base: PreTrainedTokenizerFast, ideographs: Iterable[str], vocab: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Added-token entries for ideographs that the base normalizer would rewrite.
+
+    Stripping accents decomposes compatibility ideographs (U+FA10 to 塚); an added token is taken
+    out of the text before that, so the character keeps its id and can be decoded.
+    """
+    normalizer = base.backend_tokenizer.normalizer
+    if normalizer is None:
+        return []
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    return [
+        {"id": vocab[char], "content": char, **flags, "special": False}
+        for char in ideographs
+        if normalizer.normalize_str(char).strip() != char
+    ]
