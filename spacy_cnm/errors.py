@@ -17,11 +17,14 @@ class Errors:
     """Message templates, filled with `str.format`."""
 
     # --- ids ---------------------------------------------------------------------------------
-    E001 = "'{text}' is not a component: give one character that is no operator and no white space"
-    E002 = "operator '{operator}' with {n} operands: the operators are ⿰⿱⿲⿳⿴⿵⿶⿷⿸⿹⿺⿻, ⿲ and ⿳ take three, the rest two"
+    E001 = "'{text}' is not a component: it must be one character, no operator and no white space"
+    E002 = (
+        "operator '{operator}' with {n} operands: of the operators ⿰⿱⿲⿳⿴⿵⿶⿷⿸⿹⿺⿻, "
+        "⿲ and ⿳ take three, the others two"
+    )
     E003 = "sequence '{text}': an operand of {operator} is missing"
     E004 = "sequence '{text}' holds {n} trees instead of one"
-    E005 = "{name}, line {line}: {what}; mend the file, or build with --lenient to leave such lines out"
+    E005 = "{name}, line {line}: {what}; mend the file, or leave such lines out with --lenient"
     E006 = "cannot read {path}: {why}"
     E007 = "option {name} is {value}: at least {low} is needed"
     E008 = "option max_depth is {value}: choose 1 to {high}"
@@ -29,9 +32,13 @@ class Errors:
     E010 = "a table is asked for single characters, not for {value}"
     E011 = "the table holds no tree for '{char}' (U+{code})"
     E012 = "cannot write {path}: {why}"
-    E013 = "{path} is not an intact structure table: {what}; build it again with 'spacy-cnm ids build'"
+    E013 = "{path} is no intact structure table: {what}; build it again (spacy-cnm ids build)"
     E014 = "unknown format '{value}': choose one of {known}"
-    E015 = "{path}, line 1 to end: {n} entries, none of them usable; is it IDS.TXT or a CHISE file?"
+    E015 = (
+        "{path}, line 1 to {lines}: no usable sequence in {n} entries; "
+        "give BabelStone's IDS.TXT or a file in the CHISE / cjkvi format"
+    )
+    E016 = "--svg draws one character, {n} were given"
     # --- modeling ----------------------------------------------------------------------------
     E101 = (
         "The tokenizer of {name!r} is a slow one ({kind}), which cannot tell where its pieces stand "

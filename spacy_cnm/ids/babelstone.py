@@ -1,8 +1,8 @@
 """Reader for BabelStone `IDS.TXT`.
 
-UTF-8, tab-separated: `U+4E15<TAB>丕<TAB>^⿱不一$(GHTJKPV)`, further candidates, notes that start with
-`*`. Comment lines start with `#`; some of them define the numbered components `{n}`. The header
-states the number of entries, the last line is `# END`.
+UTF-8, tab-separated: `U+4E15<TAB>丕<TAB>^⿱不一$(GHTJKPV)`, further candidates, notes that start
+with `*`. Comment lines start with `#`; some of them define the numbered components `{n}`. The
+header states the number of entries, the last line is `# END`.
 """
 
 import os
@@ -51,7 +51,8 @@ class _Reader:
         self.line = 0
 
     def entries(self, path: str | os.PathLike[str]) -> Iterator[Entry]:
-        for self.line, text in read_lines(path, self.report):
+        for line, text in read_lines(path, self.report):
+            self.line = line
             if text.startswith("#"):
                 self.comment(text)
             elif text.strip():

@@ -39,8 +39,8 @@ def build_table(
     self_leaf: a character without a tree that is a leaf elsewhere becomes its own leaf.
     atomic, non_atomic: characters that stay leaves, or are resolved, whatever their count.
     lenient: leave damaged lines out and count them instead of stopping at the first one.
-    RETURNS: the table. Its `source` tells file, options, `counts`, and what was `skipped`, `dropped`
-        (by the rules) and found as `damage`.
+    RETURNS: the table. Its `source` tells file, options, `counts`, and what was `skipped`,
+        `dropped` (by the rules) and found as `damage`.
     RAISES: CNMError that names file and line of damage; if the file cannot be read or holds no
         usable entry; if an option is out of range.
     """
@@ -53,7 +53,7 @@ def build_table(
     report = Report(name, lenient)
     source = FORMATS[format](path, report)
     if not any(entry.sequences for entry in source.entries):
-        raise CNMError(Errors.E015.format(path=path, n=report.entries))
+        raise CNMError(Errors.E015.format(path=path, n=report.entries, lines=report.n_lines))
     choice = choose_trees(source.entries, options)
     arrays = compile_trees(choice.forest, choice.roots)
     origin: dict[str, Any] = {

@@ -1,8 +1,8 @@
 """The canonical choice: one tree for every ideograph (appendix B; docs/ids.md gives the rules).
 
-Trees are settled from the smallest rank upwards, as in Dijkstra's algorithm: a tree ranks above every
-tree that it contains, so a candidate can be ranked as soon as its parts are settled. The result does
-not depend on the order of entries, needs no recursion, and never walks round a cycle.
+Trees are settled from the smallest rank upwards, as in Dijkstra's algorithm: a tree ranks above
+every tree that it contains, so a candidate can be ranked as soon as its parts are settled. The
+result does not depend on the order of entries, needs no recursion, never walks round a cycle.
 """
 
 import heapq

@@ -1,8 +1,8 @@
 """Reader for the CHISE / cjkvi format.
 
-UTF-8, tab-separated: `U+4E0E<TAB>与<TAB>⿹&CDP-8BBF;一[GTKV]<TAB>⿻...[J]`. Comment lines start with `#` or
-`;`. A sequence that is the character itself says that it is not decomposed. CHISE's own files add
-`@apparent=...` fields and entries for unencoded glyphs.
+UTF-8, tab-separated: `U+4E0E<TAB>与<TAB>⿹&CDP-8BBF;一[GTKV]<TAB>⿻...[J]`. Comment lines start
+with `#` or `;`. A sequence that is the character itself says that it is not decomposed. CHISE's own
+files add `@apparent=...` fields and entries for unencoded glyphs.
 """
 
 import os
@@ -15,7 +15,8 @@ from .report import Report
 
 _SOURCES = re.compile(r"\[[^\[\]]*\]$")
 _REFERENCE = re.compile(r"&[^;&]+;")
-_CIRCLED = re.compile("[①-⑳]")
+#: An entity reference, or ③ for any component of three strokes that is not encoded.
+_UNENCODED = re.compile(r"&[^;&]+;|[①-⑳]")
 
 
 def read_chise(path: str | os.PathLike[str], report: Report) -> Source:
@@ -49,9 +50,7 @@ def _sequences(columns: list[str], line: int, report: Report) -> Iterator[str]:
         sequence = _SOURCES.sub("", text.strip())
         if not sequence or sequence[0] in "@*":
             continue
-        if _REFERENCE.search(sequence):
-            report.dropped["unencoded component"] += 1
-        elif _CIRCLED.search(sequence):  # ③ stands for any unencoded component of three strokes
+        if _UNENCODED.search(sequence):
             report.dropped["unencoded component"] += 1
         elif usable(character, sequence, line, report):
             yield sequence

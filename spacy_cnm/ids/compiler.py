@@ -15,7 +15,9 @@ def compile_trees(forest: Forest, roots: dict[str, int]) -> TableArrays:
     """
     used = forest.reachable(list(roots.values()))
     characters = sorted(roots)
-    leaves = sorted((node for node in used if not forest.operators[node]), key=_component(forest))
+    leaves = sorted(
+        (node for node in used if not forest.operators[node]), key=forest.components.__getitem__
+    )
     number = {node: i for i, node in enumerate(leaves)}
     rows: list[tuple[int, int, int, int]] = [(0, i, 0, 0) for i in range(len(leaves))]
     groups = [(0, 0, len(leaves))]
@@ -38,10 +40,6 @@ def compile_trees(forest: Forest, roots: dict[str, int]) -> TableArrays:
         node_children=np.ascontiguousarray(table[:, 1:]),
         groups=tuple(groups),
     )
-
-
-def _component(forest: Forest):  # type: ignore[no-untyped-def]
-    return forest.components.__getitem__
 
 
 def _by_level(forest: Forest, used: list[int]) -> list[tuple[tuple[int, int], list[int]]]:

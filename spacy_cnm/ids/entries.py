@@ -1,4 +1,4 @@
-"""What both file formats have in common: an entry, and the checks of its code point and candidates."""
+"""What both file formats have in common: an entry, the checks of its code point and candidates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

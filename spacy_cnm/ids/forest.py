@@ -1,4 +1,4 @@
-"""Trees with shared subtrees: equal subtrees are one node (a hash-consed directed acyclic graph)."""
+"""Trees with shared subtrees: equal subtrees are one node of a hash-consed graph."""
 
 from .tree import ARITY, OPERATORS
 

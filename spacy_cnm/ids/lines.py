@@ -34,9 +34,8 @@ def read_lines(path: str | os.PathLike[str], report: Report) -> Iterator[tuple[i
     RAISES: CNMError if the file cannot be read, or from a strict report at the first damage.
     """
     with opened(path) as stream:
-        number = 0
         while raw := stream.readline(MAX_LINE + 1):
-            number += 1
+            report.n_lines = number = report.n_lines + 1
             if len(raw) > MAX_LINE:
                 report.damaged(number, "line too long", f"more than {MAX_LINE:,} bytes")
                 _skip_line(stream, raw)

@@ -1,4 +1,4 @@
-"""What a reader and the rules leave out: counted, and named with file and line where it is damage."""
+"""What a reader and the rules leave out: counted, and named with file and line if it is damage."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ class Report:
 
     name (str): name of the source file, for messages.
     lenient (bool): count damage instead of raising at the first one.
+    n_lines (int): lines read.
     entries (int): entries read, with and without a usable candidate.
     skipped (Counter): entries that are no ideograph, by reason.
     dropped (Counter): candidates that the rules drop (normal data), by reason.
@@ -24,6 +25,7 @@ class Report:
 
     name: str
     lenient: bool = False
+    n_lines: int = 0
     entries: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)

@@ -30,9 +30,9 @@ _DEFAULT = Path(__file__).parent / "data" / "babelstone-2025-06-27.cnmids"
 class StructureTable:
     """Canonical trees of many characters as one graph of shared nodes.
 
-    Row r of a character is an index into anything that is kept per character (structure vectors, for
-    example); rows 0 and 1 stand for "no ideograph" and "no tree". Nodes are sorted by level, so that
-    a tree network can be evaluated group by group without recursion.
+    The row of a character is an index into anything that is kept per character (structure vectors,
+    for example); rows 0 and 1 stand for "no ideograph" and "no tree". Nodes are sorted by level, so
+    that a tree network can be evaluated group by group without recursion.
 
     arrays (TableArrays): characters, components and nodes.
     source (dict): where the table comes from: name, date, SHA-256 and format of the file, options,
@@ -81,7 +81,7 @@ class StructureTable:
 
     @property
     def node_children(self) -> np.ndarray:
-        """Component id of a leaf or node ids of the children, 0 where unused, (n_nodes, 3) int32."""
+        """Component id of a leaf or node ids of children, 0 where unused, (n_nodes, 3) int32."""
         return self.arrays.node_children
 
     @property
@@ -115,9 +115,9 @@ class StructureTable:
     def __getitem__(self, char: str) -> int:
         """Row of a character.
 
-        char: one character. A radical or compatibility ideograph without an entry of its own has the
-            row of its unified ideograph.
-        RETURNS: its row; `UNKNOWN_ROW` for an ideograph without a tree, `NULL_ROW` for anything else.
+        char: one character. A radical or compatibility ideograph without an entry of its own has
+            the row of its unified ideograph.
+        RETURNS: its row; `UNKNOWN_ROW` for an ideograph without a tree, else `NULL_ROW`.
         RAISES: CNMError if `char` is not one character.
         """
         if not isinstance(char, str) or len(char) != 1:
@@ -139,8 +139,7 @@ class StructureTable:
             operator = int(self.node_operator[node])
             children = self.node_children[node].tolist()
             if operator:
-                arity = 3 if children[2] or OPERATORS[operator - 1] in "⿲⿳" else 2
-                parts = tuple(trees[child] for child in children[:arity])
+                parts = tuple(trees[child] for child in children[: self.arrays.arity(node)])
                 trees[node] = Node(OPERATORS[operator - 1], parts)
             else:
                 trees[node] = Leaf(self.components[children[0]])

@@ -1,4 +1,4 @@
-"""The file of a compiled table: a magic line, a JSON header, compressed integers. No code, no pickle.
+"""The file of a compiled table: a magic line, a JSON header, compressed integers; no pickle.
 
     spacy_cnm structure table<LF>
     header: one line of JSON (format, sizes, groups, fingerprint, source)<LF>
@@ -28,7 +28,7 @@ FORMAT = 1
 MOST_NODES = 1 << 24
 
 
-class _Damage(Exception):
+class _DamageError(Exception):
     """What is wrong with a file, to be reported with its name."""
 
 
@@ -71,35 +71,35 @@ def read_table(path: str | os.PathLike[str]) -> tuple[TableArrays, dict[str, Any
         header, payload = _split(data)
         arrays = _arrays(header, payload)
         if fault := arrays.fault():
-            raise _Damage(fault)
+            raise _DamageError(fault)
         if arrays.fingerprint() != header["fingerprint"]:
-            raise _Damage("the content does not match its fingerprint")
-    except _Damage as damage:
+            raise _DamageError("the content does not match its fingerprint")
+    except _DamageError as damage:
         raise CNMError(Errors.E013.format(path=path, what=damage)) from None
     return arrays, header["source"]
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], bytes]:
     if not data.startswith(MAGIC):
-        raise _Damage("it does not start as a structure table")
+        raise _DamageError("it does not start as a structure table")
     line, newline, payload = data[len(MAGIC) :].partition(b"\n")
     try:
         header = json.loads(line) if newline else None
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
-        raise _Damage("the header is not readable")
+        raise _DamageError("the header is not readable")
     if header.get("format") != FORMAT:
-        raise _Damage(f"format {header.get('format')!r}, this version reads {FORMAT}")
+        raise _DamageError(f"format {header.get('format')!r}, this version reads {FORMAT}")
     return header, payload
 
 
 def _arrays(header: dict[str, Any], payload: bytes) -> TableArrays:
-    sizes = [header.get(name) for name in ("characters", "components", "nodes")]
+    sizes: list[Any] = [header.get(name) for name in ("characters", "components", "nodes")]
     if not all(type(size) is int and 0 <= size <= MOST_NODES for size in sizes):
-        raise _Damage("the header holds no valid sizes")
+        raise _DamageError("the header holds no valid sizes")
     if not isinstance(header.get("source"), dict) or not _are_groups(header.get("groups")):
-        raise _Damage("the header holds no valid groups and source")
+        raise _DamageError("the header holds no valid groups and source")
     n_characters, n_components, n_nodes = sizes
     lengths = [n_characters, n_components, n_characters, n_nodes, n_nodes, n_nodes, n_nodes]
     characters, components, roots, operators, *children = _unpack(payload, lengths)
@@ -133,13 +133,13 @@ def _unpack(payload: bytes, lengths: list[int]) -> list[np.ndarray]:
     try:
         raw = inflater.decompress(payload, expected + 1)
     except zlib.error as error:
-        raise _Damage(f"the data do not unpack ({error})") from None
+        raise _DamageError(f"the data do not unpack ({error})") from None
     if len(raw) != expected:
-        raise _Damage(f"{len(raw):,} bytes of data where {expected:,} belong")
+        raise _DamageError(f"{len(raw):,} bytes of data where {expected:,} belong")
     if not inflater.eof:
-        raise _Damage("the data are cut off")
+        raise _DamageError("the data are cut off")
     if inflater.unused_data:
-        raise _Damage("something follows the data")
+        raise _DamageError("something follows the data")
     columns, start = [], 0
     for length in lengths:
         planes = np.frombuffer(raw, np.uint8, 4 * length, start).reshape(4, length)
