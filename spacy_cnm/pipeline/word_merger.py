@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 from spacy.language import Language
 from spacy.parts_of_speech import IDS as POS_IDS
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training import Example
 from thinc.api import to_numpy
 from thinc.backends import get_array_ops
@@ -97,9 +97,11 @@ class WordMerger:
         joint = [doc[start].tag_ != tag for start, _, tag in words]
         if not any(joint):
             return doc
+        # spaCy refuses to read a group whose spans lie beyond the end, so read them beforehand.
+        groups = [(group, list(group)) for group in doc.spans.values() if len(group)]
         _realign_transformer_data(doc, words)
         _join_tokens(doc, words)
-        _relocate_spans(doc)
+        _relocate_spans(doc, groups)
         for i, (_, _, tag) in enumerate(words):
             if joint[i]:
                 self._set_tag(doc, i, tag)
@@ -116,7 +118,7 @@ class WordMerger:
     def _set_tag(self, doc: Doc, i: int, tag: str) -> None:
         token = doc[i]
         token.tag_ = tag
-        if token.is_space:
+        if _is_space(token):
             token.pos_ = "SPACE"
         elif tag in self._pos_ids:
             token.pos = self._pos_ids[tag]
@@ -139,14 +141,20 @@ def _word_borders(doc: Doc) -> Iterator[int]:
     """Yield the indices of the tokens at which a word must begin, whatever their labels say."""
     after_space = False
     for token in doc:
-        if after_space or token.is_space or token.is_sent_start:
+        is_space = _is_space(token)
+        if after_space or is_space or token.is_sent_start:
             yield token.i
-        after_space = token.is_space or bool(token.whitespace_)
+        after_space = is_space or bool(token.whitespace_)
     spans = list(chain(doc.ents, *doc.spans.values()))
     if spans:
         token_at = {token.idx: token.i for token in doc}
         offsets = chain.from_iterable((span.start_char, span.end_char) for span in spans)
         yield from (token_at[offset] for offset in offsets if offset in token_at)
+
+
+def _is_space(token: Token) -> bool:
+    # Not token.is_space: a vocabulary without lexical attributes says False to everything.
+    return token.text.isspace()
 
 
 def _join_tokens(doc: Doc, words: list[Word]) -> None:
@@ -158,23 +166,22 @@ def _join_tokens(doc: Doc, words: list[Word]) -> None:
                 retokenizer.merge(doc[start:end])
 
 
-def _relocate_spans(doc: Doc) -> None:
+def _relocate_spans(doc: Doc, groups: list[tuple[SpanGroup, list[Span]]]) -> None:
     """Give the spans in `doc.spans` the token indices of their characters.
 
-    The retokenizer leaves the old indices in them, which then mean other text.
+    The retokenizer leaves the old indices in them, which then mean other text. Words end at the
+    borders of spans, so every span still has its tokens.
     """
-    groups: list[SpanGroup] = [group for group in doc.spans.values() if len(group)]
     if not groups:
         return
     starts = {token.idx: token.i for token in doc} | {len(doc.text): len(doc)}
     ends = {token.idx + len(token): token.i + 1 for token in doc}
-    for group in groups:
-        for i, span in enumerate(group):
-            start = starts.get(span.start_char)
-            end = start if span.start_char == span.end_char else ends.get(span.end_char)
-            if start is not None and end is not None:
-                moved = Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
-                group[i] = moved  # type: ignore[index]  # spaCy's stub leaves out __setitem__
+    for group, spans in groups:
+        for i, span in enumerate(spans):
+            start = starts[span.start_char]
+            end = ends[span.end_char] if span.end_char > span.start_char else start
+            moved = Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
+            group[i] = moved  # type: ignore[index]  # spaCy's stub leaves out __setitem__
 
 
 def _realign_transformer_data(doc: Doc, words: list[Word]) -> None:
