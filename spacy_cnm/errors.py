@@ -57,7 +57,6 @@ class Errors:
         "{source!r} is neither a folder nor a model name. Give an existing folder with config.json "
         "and model.safetensors, or a hub name such as bert-base-chinese."
     )
-    E105 = "The checkpoint {source!r} does not fit its own configuration: {reason}"
     E106 = (
         "Cannot load a model from {source!r}: {reason}\nA folder needs config.json, "
         "model.safetensors and a tokenizer. Weights in another format have to be converted once, "
@@ -69,8 +68,8 @@ class Errors:
         "or edited; make it again with 'spacy-cnm wrap' or by training."
     )
     E108 = (
-        "The weight {key!r} in {source!r} has shape {shape}, but the configuration asks for "
-        "{expected}. The weights and the configuration do not belong together."
+        "Weights in {source!r} that have not the shape that its configuration asks for: {keys}. The "
+        "weights and the configuration do not belong together."
     )
     E109 = (
         "The table {key!r} in {source!r} has entries outside of 0..{limit} (exclusive). The "

@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import PretrainedConfig
 
@@ -41,21 +42,22 @@ def loading_errors(source: object) -> Iterator[None]:
         yield
     except CNMError:
         raise
-    except RuntimeError as error:
-        raise CNMError(Errors.E105.format(source=source, reason=error)) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise CNMError(Errors.E106.format(source=source, reason=error)) from error
 
 
-def check_structure(
-    model: Any, source: object, missing: Iterable[str], unexpected: Iterable[str]
-) -> None:
-    """Check the structure side of a loaded model: no key missing or extra, every index in range.
+def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
+    """Check a model that transformers has loaded: its structure side and every shape.
 
-    RAISES CNMError: with the name of the first bad key.
+    info: transformers' loading info (missing_keys, unexpected_keys, mismatched_keys).
+    RAISES CNMError: with the names of the keys that are missing, extra, misshapen or out of range.
     """
-    for kind, keys in (("missing", missing), ("unexpected", unexpected)):
-        bad = sorted(filter(is_structure_key, keys))
+    # Older and newer transformers list names or (name, shape, expected shape).
+    misshapen = [key if isinstance(key, str) else key[0] for key in info["mismatched_keys"]]
+    if misshapen:
+        raise CNMError(Errors.E108.format(keys=", ".join(misshapen), source=source))
+    for kind in ("missing", "unexpected"):
+        bad = sorted(filter(is_structure_key, info[f"{kind}_keys"]))
         if bad:
             raise CNMError(Errors.E107.format(kind=kind, keys=", ".join(bad), source=source))
     check_tables(getattr(model, "bert", model), source)
@@ -74,16 +76,13 @@ def check_state(model: nn.Module, state: Mapping[str, Tensor], source: object) -
         if keys:
             names = ", ".join(sorted(keys))
             raise CNMError(Errors.E107.format(kind=kind, keys=names, source=source))
-    for key, tensor in state.items():
-        if tensor.shape != expected[key].shape:
-            raise CNMError(
-                Errors.E108.format(
-                    key=key,
-                    shape=tuple(tensor.shape),
-                    expected=tuple(expected[key].shape),
-                    source=source,
-                )
-            )
+    misshapen = [
+        f"{key} is {tuple(tensor.shape)}, not {tuple(expected[key].shape)}"
+        for key, tensor in state.items()
+        if tensor.shape != expected[key].shape
+    ]
+    if misshapen:
+        raise CNMError(Errors.E108.format(keys=", ".join(misshapen), source=source))
 
 
 def check_tables(model: Any, source: object) -> None:
@@ -105,5 +104,5 @@ def check_tables(model: Any, source: object) -> None:
         "structure.node_children": (encoder.node_children, n_nodes),
     }
     for key, (tensor, limit) in limits.items():
-        if tensor.numel() and not (0 <= int(tensor.min()) and int(tensor.max()) < limit):
+        if tensor.numel() and not (int(tensor.min()) >= 0 and int(tensor.max()) < limit):
             raise CNMError(Errors.E109.format(key=key, limit=limit, source=source))

@@ -10,7 +10,7 @@ from transformers.modeling_outputs import (
     MaskedLMOutput,
 )
 
-from .checkpoint import check_structure, loading_errors
+from .checkpoint import check_loaded, loading_errors
 from .config import CNMBertConfig
 from .fusion import Fusion
 from .structure_encoder import StructureEncoder
@@ -35,10 +35,15 @@ class CNMBertPreTrainedModel(BertPreTrainedModel):
         RAISES CNMError: a structure key is missing, extra, misshapen or out of range.
         """
         with_info = kwargs.pop("output_loading_info", False)
-        kwargs |= {"use_safetensors": True, "output_loading_info": True}
+        # Misshapen weights are reported by `check_loaded`, with their whole names.
+        kwargs |= {
+            "use_safetensors": True,
+            "output_loading_info": True,
+            "ignore_mismatched_sizes": True,
+        }
         with loading_errors(source):
             model, info = super().from_pretrained(source, *args, **kwargs)
-        check_structure(model, source, info["missing_keys"], info["unexpected_keys"])
+        check_loaded(model, source, info)
         return (model, info) if with_info else model
 
     @classmethod

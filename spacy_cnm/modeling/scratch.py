@@ -94,4 +94,6 @@ def new_encoder(
         max_position_embeddings=max_length,
     )
     torch.manual_seed(seed)
-    return build_model(CNMBertModel, config, bert_tokenizer(vocab), table or StructureTable.default())
+    return build_model(
+        CNMBertModel, config, bert_tokenizer(vocab), table or StructureTable.default()
+    )

@@ -11,6 +11,9 @@ from .structure_cache import StructureCache
 
 #: Rows of the operator embedding: 0 unused, the 12 operators, 3 reserved (paper: 16).
 OPERATOR_ROWS = 16
+#: Products of fewer rows go through other kernels, which differ in the last bit. Padded to this
+#: size, a character's vector does not depend on the characters computed with it.
+_MIN_PRODUCT_ROWS = 16
 
 
 class StructureEncoder(nn.Module):
@@ -92,7 +95,9 @@ class StructureEncoder(nn.Module):
         """Equations 2 and 3: operators (n, d_s), children (n, k, d_s) to states (n, d_s)."""
         linear = self.binary if children.shape[1] == 2 else self.ternary
         concatenated = torch.cat([operators, children.flatten(1)], dim=1)
-        return self.node_norm(F.gelu(linear(concatenated)) + children.mean(dim=1))
+        missing = max(0, _MIN_PRODUCT_ROWS - len(concatenated))
+        hidden = F.gelu(linear(F.pad(concatenated, (0, 0, 0, missing))))
+        return self.node_norm(hidden[: len(children)] + children.mean(dim=1))
 
     def _nodes_below(self, roots: Tensor) -> list[tuple[int, Tensor]]:
         """The distinct nodes of the trees at `roots`: (arity, node ids), leaves first."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,6 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.ids import IDEOGRAPH_RANGES, StructureTable, is_ideograph, unify
 
-#: Planes 2 and 3 are kept for ideographs: code points that a later Unicode assigns are isolated
-#: too (as the unknown token), so that they never swallow their neighbours.
-_ISOLATED_RANGES = (
-    *(r for r in IDEOGRAPH_RANGES if r[1] < 0x20000),
-    (0x20000, 0x2FFFD),
-    (0x30000, 0x3FFFD),
-)
-_ISOLATED = "[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in _ISOLATED_RANGES) + "]"
-_ISOLATE_IDEOGRAPHS = {
-    "type": "Split",
-    "pattern": {"Regex": _ISOLATED},
-    "behavior": "Isolated",
-    "invert": False,
-}
 _SPECIAL_TOKENS = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
 
 
@@ -41,7 +28,7 @@ def extend_tokenizer(
     point. The literal text of a special token stays text (`split_special_tokens`).
 
     base: a fast WordPiece tokenizer (any Chinese BERT's). An extended one is returned as it is.
-    table: the structure table, whose characters count as ideographs too. Default: the shipped one.
+    table: the structure table, whose characters all get an id. Default: the shipped one.
     first_id: id of the first added ideograph. Default: the size of the base vocabulary; a model
         whose embedding has more rows than the vocabulary needs the number of rows.
     RAISES CNMError: the tokenizer is slow or is not a WordPiece tokenizer.
@@ -60,10 +47,7 @@ def extend_tokenizer(
     added = (char for char in ideographs if char not in vocab)
     vocab.update((char, first_id + i) for i, char in enumerate(added))
     spec["added_tokens"] += _kept_from_normalizer(base, ideographs, vocab)
-    spec["pre_tokenizer"] = {
-        "type": "Sequence",
-        "pretokenizers": [_ISOLATE_IDEOGRAPHS, *filter(None, [spec["pre_tokenizer"]])],
-    }
+    spec["pre_tokenizer"] = _isolating(ideographs, spec["pre_tokenizer"])
     spec["truncation"] = spec["padding"] = None
     special = {name: getattr(base, name) for name in _SPECIAL_TOKENS if getattr(base, name)}
     return PreTrainedTokenizerFast(
@@ -76,10 +60,9 @@ def extend_tokenizer(
 
 
 def is_extended(tokenizer: PreTrainedTokenizerFast) -> bool:
-    """Whether a tokenizer already isolates every ideograph."""
-    spec: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str())
-    parts = (spec.get("pre_tokenizer") or {}).get("pretokenizers") or [None]
-    return bool(parts[0] == _ISOLATE_IDEOGRAPHS)
+    """Whether a tokenizer already has an id for every ideograph."""
+    vocab = tokenizer.get_vocab()
+    return all(chr(high) in vocab for _, high in IDEOGRAPH_RANGES)
 
 
 def extended_indices(
@@ -119,6 +102,21 @@ def cap_length(tokenizer: PreTrainedTokenizerBase, max_positions: int) -> None:
 
 def _all_ideographs() -> set[str]:
     return {chr(code) for low, high in IDEOGRAPH_RANGES for code in range(low, high + 1)}
+
+
+def _isolating(ideographs: list[str], rule: dict[str, Any] | None) -> dict[str, Any]:
+    """The base's pre-tokenizer rule, after one that makes every ideograph a word of its own."""
+    # Neighbours differ from their position by the same amount: one range of code points.
+    runs = groupby(enumerate(map(ord, ideographs)), key=lambda pair: pair[1] - pair[0])
+    codes = ([code for _, code in run] for _, run in runs)
+    pattern = "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in codes)
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": f"[{pattern}]"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    return {"type": "Sequence", "pretokenizers": [split, *([rule] if rule else [])]}
 
 
 def _kept_from_normalizer(

@@ -87,8 +87,7 @@ def wrap_bert(
     spread = base.get_input_embeddings().weight.std().item()
     settings = {"fusion_layer_norm": False, "structure_scale": spread, **settings}
     model, extended = build_model(cls, base.config, tokenizer, table, **settings)
-    with torch.no_grad():
-        getattr(model, "bert", model).fusion.init_weights(structure_std=0.0)
+    _encoder_of(model).fusion.init_weights(structure_std=0.0)
     result = model.load_state_dict(base.state_dict(), strict=False)
     lost = [key for key in result.missing_keys if not is_structure_key(key)]
     if lost or result.unexpected_keys:
@@ -115,6 +114,7 @@ def build_model(
     cap_length(extended, config.max_position_embeddings)
     token_index, struct_index = extended_indices(extended, table, config.vocab_size)
     shape = config.to_diff_dict() | {
+        "attn_implementation": config._attn_implementation,
         "extended_vocab_size": len(token_index),
         "unk_token_id": extended.unk_token_id,
         "structure_rows": table.n_rows,
@@ -122,13 +122,19 @@ def build_model(
         "structure_groups": [list(group) for group in table.groups],
         "structure_fingerprint": table.fingerprint,
     }
-    shape = {key: value for key, value in shape.items() if key not in ("model_type", "architectures")}
+    shape = {
+        key: value for key, value in shape.items() if key not in ("model_type", "architectures")
+    }
     model = cls(CNMBertConfig(**(shape | settings)))
-    encoder = getattr(model, "bert", model)
+    encoder = _encoder_of(model)
     encoder.structure.set_table(table)
     encoder.token_index.copy_(torch.from_numpy(token_index))
     encoder.struct_index.copy_(torch.from_numpy(struct_index))
     return model.eval(), extended
+
+
+def _encoder_of(model: Any) -> CNMBertModel:
+    return model if isinstance(model, CNMBertModel) else model.bert
 
 
 def _load_base(

@@ -46,7 +46,7 @@ class CNMTransformerModel(TransformerModel):
         structure_config: dict[str, Any],
     ) -> None:
         forking.install()
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "tokenizer_config": dict(tokenizer_config),
             "transformer_config": dict(transformer_config),
             "mixed_precision": mixed_precision,
@@ -73,10 +73,9 @@ class CNMTransformerModel(TransformerModel):
 
     def copy(self) -> "CNMTransformerModel":
         """A model of the same class, settings and weights, with an id of its own."""
-        copied = CNMTransformerModel(
-            self.attrs["name"], self.attrs["get_spans"], **self._settings
-        )
-        return copied.from_bytes(self.to_bytes())
+        copied = CNMTransformerModel(self.attrs["name"], self.attrs["get_spans"], **self._settings)
+        copied.from_bytes(self.to_bytes())
+        return copied
 
 
 def init(model: CNMTransformerModel, X: Any = None, Y: Any = None) -> None:
@@ -130,7 +129,7 @@ def replace_listener_cfg(
     model_config: dict[str, Any], listener_config: dict[str, Any]
 ) -> dict[str, Any]:
     """The config of the layer that takes a listener's place."""
-    taken_over = {
+    taken_over: dict[str, Any] = {
         key: listener_config[key] for key in ("pooling", "grad_factor") if key in listener_config
     }
     return {**model_config, **taken_over, "@architectures": TOK2VEC_ARCHITECTURE}
@@ -139,9 +138,7 @@ def replace_listener_cfg(
 def _wrapper(settings: dict[str, Any]) -> Model:
     """The thinc layer around the torch module."""
     shim = CNMShim(
-        HFObjects(
-            None, None, None, settings["tokenizer_config"], settings["transformer_config"]
-        ),
+        HFObjects(None, None, None, settings["tokenizer_config"], settings["transformer_config"]),
         mixed_precision=settings["mixed_precision"],
         grad_scaler_config=dict(settings["grad_scaler_config"]),
     )

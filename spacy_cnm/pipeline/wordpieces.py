@@ -1,11 +1,12 @@
 """From spans of documents to the encoder's input, with nothing cut off."""
 
 from itertools import chain
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Span
-from thinc.types import Ragged
+from thinc.types import Ints2d, Ragged
 from transformers import PreTrainedTokenizerFast
 
 from .stt import WordpieceBatch, get_alignment_via_offset_mapping
@@ -52,7 +53,8 @@ def tokenize_spans(
     for row_offsets, target in zip(offsets, padded, strict=True):
         target[: len(row_offsets)] = row_offsets
     flat_spans = list(chain.from_iterable(row_spans))
-    return row_spans, batch, get_alignment_via_offset_mapping(flat_spans, padded)
+    align = get_alignment_via_offset_mapping(flat_spans, cast(Ints2d, padded))
+    return row_spans, batch, align
 
 
 def _pad(

@@ -42,7 +42,9 @@ def test_extra_key_is_named(folder):
         CNMBertModel.from_pretrained(folder)
 
 
-@pytest.mark.parametrize("key", ["structure.component_embeddings.weight", "structure.node_children"])
+@pytest.mark.parametrize(
+    "key", ["structure.component_embeddings.weight", "structure.node_children"]
+)
 def test_misshapen_key_is_named(folder, key):
     edit(folder, lambda state: state.update({key: state[key][:-1].clone()}))
     with pytest.raises(CNMError, match=key.replace(".", r"\.")):

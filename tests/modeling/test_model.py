@@ -20,7 +20,13 @@ from spacy_cnm.modeling import (
     wrap_bert,
 )
 
-TEXTS = ["今天天气很好。", "我在北京见到了王小明，他说abc", "", "ｆｕｌｌ 中国!", "重道藏日木生金色塚"]
+TEXTS = [
+    "今天天气很好。",
+    "我在北京见到了王小明，他说abc",
+    "",
+    "ｆｕｌｌ 中国!",
+    "重道藏日木生金色塚",
+]
 
 
 def hidden(model, batch):
@@ -101,9 +107,8 @@ def test_paper_equation_5(bert_folder, base_tokenizer, table):
         got = model.fuse(ids)
         tokens = model.embeddings.word_embeddings.weight[model.token_index[ids].long()]
         rows = torch.tensor([[0, table["辯"], table["杲"], 0, 0]])
-        joined = torch.cat([tokens, model.structure.encode(rows.unique())[[[0, 2, 1, 0, 0]]]], -1)
-        if table["辯"] < table["杲"]:
-            joined = torch.cat([tokens, model.structure.encode(rows.unique())[[[0, 1, 2, 0, 0]]]], -1)
+        structure = torch.stack([model.structure.encode(row[None])[0] for row in rows[0]])
+        joined = torch.cat([tokens, structure[None]], -1)
         z = joined @ model.fusion.linear.weight.T + model.fusion.linear.bias
         expected = torch.nn.functional.layer_norm(
             z, z.shape[-1:], model.fusion.norm.weight, model.fusion.norm.bias, 1e-12
@@ -175,6 +180,8 @@ def test_same_seed_same_weights(bert_folder):
 def test_structure_learns(cnm_folder):
     model = CNMBertModel.from_pretrained(cnm_folder).train()
     tokenizer = AutoTokenizer.from_pretrained(cnm_folder)
-    model(**tokenizer("重䢖道藏𰻞鑫辯", return_tensors="pt")).last_hidden_state.pow(2).sum().backward()
+    model(**tokenizer("重䢖道藏𰻞鑫辯", return_tensors="pt")).last_hidden_state.pow(
+        2
+    ).sum().backward()
     names = [name for name, p in model.named_parameters() if p.grad is None]
     assert names == ["pooler.dense.weight", "pooler.dense.bias"]

@@ -54,7 +54,9 @@ def test_equals_naive_recursion_in_values_and_gradients(encoder, table):
 
     weights = torch.randn_like(got)
     gradients = torch.autograd.grad((got * weights).sum(), encoder.parameters(), allow_unused=True)
-    wanted = torch.autograd.grad((expected * weights).sum(), encoder.parameters(), allow_unused=True)
+    wanted = torch.autograd.grad(
+        (expected * weights).sum(), encoder.parameters(), allow_unused=True
+    )
     for (name, _), one, other in zip(encoder.named_parameters(), gradients, wanted, strict=True):
         if name == "special_embeddings.weight":
             assert one is None or not one.any()
