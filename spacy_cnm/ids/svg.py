@@ -12,8 +12,8 @@ from .tree import Leaf, Node, Tree, walk
 _LEAF_STEP = 92  # distance between leaves, in user units (pixels at scale 1)
 _LEVEL_STEP = 112
 _BOX = 60
-_BADGE_WIDTH, _BADGE_HEIGHT = 84, 50
-_MARGIN, _HEADER = 46, 74
+_BADGE_WIDTH, _BADGE_HEIGHT = 116, 54
+_MARGIN, _HEADER = 58, 84
 
 _SANS = "font-family='Helvetica Neue, Helvetica, Arial, sans-serif'"
 _HAN = (
@@ -47,7 +47,7 @@ def draw_svg(char: str, tree: Tree) -> str:
     """
     places = _places(tree)
     width = max(x for _, x, _, _ in places) + _BOX / 2 + _MARGIN
-    width = max(width, 2 * _MARGIN + 26 * len(str(tree)))
+    width = max(width, 2 * _MARGIN + 140 + 20 * len(str(tree)))  # room for the heading
     height = max(y for _, _, y, _ in places) + _BOX / 2 + _MARGIN
     label = escape(f"{char} {code_point(char)} {tree}", quote=True)
     parts = [
@@ -133,14 +133,14 @@ def _badge(node: Node, x: float, y: float) -> str:
     left, top = x - _BADGE_WIDTH / 2, y - _BADGE_HEIGHT / 2
     side = 22.0
     schema = "".join(
-        f"<rect x='{x - side / 2 + side * a:g}' y='{top + 7 + side * b:g}' width='{side * w:g}' "
+        f"<rect x='{x - side / 2 + side * a:g}' y='{top + 8 + side * b:g}' width='{side * w:g}' "
         f"height='{side * h:g}' fill='#2f6fb7' stroke='#ffffff' stroke-width='1.4'/>"
         for a, b, w, h in _SCHEMAS[node.operator]
     )
     return (
         f"<rect x='{left:g}' y='{top:g}' width='{_BADGE_WIDTH}' height='{_BADGE_HEIGHT}' rx='12' "
         "fill='#2f6fb7' stroke='#1d4f8a' stroke-width='1.5'/>"
-        f"{schema}<text x='{x:g}' y='{top + 42:g}' font-size='8.5' text-anchor='middle' "
+        f"{schema}<text x='{x:g}' y='{top + 45:g}' font-size='10' text-anchor='middle' "
         f"fill='#ffffff' {_SANS}>{_short_name(node.operator)}</text>"
     )
 

@@ -72,7 +72,7 @@ def read_table(path: str | os.PathLike[str]) -> tuple[TableArrays, dict[str, Any
         arrays = _arrays(header, payload)
         if fault := arrays.fault():
             raise _DamageError(fault)
-        if arrays.fingerprint() != header["fingerprint"]:
+        if arrays.fingerprint() != header.get("fingerprint"):
             raise _DamageError("the content does not match its fingerprint")
     except _DamageError as damage:
         raise CNMError(Errors.E013.format(path=path, what=damage)) from None
