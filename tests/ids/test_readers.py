@@ -1,8 +1,13 @@
 """Readers of both formats: what is normal data, and what is damage."""
 
+import re
+import tempfile
 import tracemalloc
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spacy_cnm.errors import CNMError
 from spacy_cnm.ids import Report, build_table, read_babelstone, read_chise
@@ -229,3 +234,30 @@ def test_lenient_keeps_ten_lines(write):
     table = build_table(write(rows + "U+4E00\t一\t^一$(G)\n"), lenient=True)
     (damage,) = table.source["damage"].values()
     assert damage == {"count": 30, "lines": list(range(1, 11))}
+
+
+@settings(max_examples=300)
+@given(
+    base=st.sampled_from([babelstone(BABELSTONE), CHISE]).map(str.encode),
+    cuts=st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 40), st.binary(max_size=8))),
+    lenient=st.booleans(),
+)
+def test_any_bytes_give_a_table_or_a_named_error(base, cuts, lenient):
+    data = bytearray(base)
+    for start, length, new in cuts:
+        data[start : start + length] = new
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "IDS.TXT"
+        path.write_bytes(data)
+        message = ""
+        try:
+            table = build_table(path, lenient=lenient)
+        except CNMError as error:
+            message = str(error)
+    if message:
+        assert re.search(r"IDS\.TXT, line \d+", message)
+        assert len(message) < 400
+        assert "\n" not in message
+    else:
+        assert table.arrays.fault() == ""
+        assert lenient or not table.source["damage"]
