@@ -10,7 +10,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy
 from spacy.language import Language
@@ -169,19 +169,29 @@ def _join_tokens(doc: Doc, words: list[Word]) -> None:
 def _relocate_spans(doc: Doc, groups: list[tuple[SpanGroup, list[Span]]]) -> None:
     """Give the spans in `doc.spans` the token indices of their characters.
 
-    The retokenizer leaves the old indices in them, which then mean other text. Words end at the
-    borders of spans, so every span still has its tokens.
+    The retokenizer leaves the old indices in them, which then mean other text.
     """
-    if not groups:
-        return
-    starts = {token.idx: token.i for token in doc} | {len(doc.text): len(doc)}
-    ends = {token.idx + len(token): token.i + 1 for token in doc}
     for group, spans in groups:
         for i, span in enumerate(spans):
-            start = starts[span.start_char]
-            end = ends[span.end_char] if span.end_char > span.start_char else start
-            moved = Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
-            group[i] = moved  # type: ignore[index]  # spaCy's stub leaves out __setitem__
+            group[i] = _relocate(doc, span)  # type: ignore[index]  # the stub forgets __setitem__
+
+
+def _relocate(doc: Doc, span: Span) -> Span:
+    """Find the tokens of a span's characters.
+
+    Words end at the borders of spans, so the characters stay the same, save in a span that some
+    earlier component left with its border inside a token: that one grows to the whole token.
+    """
+    if span.start_char == len(doc.text):
+        start = end = len(doc)
+    else:
+        stop = max(span.end_char, span.start_char + 1)
+        found = doc.char_span(span.start_char, stop, alignment_mode="expand")
+        # Never None, since the text is what it was.
+        start, end = cast(Span, found).start, cast(Span, found).end
+    if len(span) == 0:
+        end = start
+    return Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
 
 
 def _realign_transformer_data(doc: Doc, words: list[Word]) -> None:

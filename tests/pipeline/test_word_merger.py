@@ -228,6 +228,16 @@ def test_no_word_crosses_the_border_of_a_span():
     assert [span.text for span in doc.spans["sc"]] == ["乙"]
 
 
+def test_a_span_that_was_cut_before_grows_to_whole_tokens():
+    doc = make_doc("甲乙丙丁", ["B-n", "I-n", "B-n", "I-n"])
+    doc.spans["sc"] = [doc[1:2]]
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2], attrs={"TAG": "B-n"})
+    merge(doc)
+    assert texts(doc) == ["甲乙", "丙丁"]
+    assert [span.text for span in doc.spans["sc"]] == ["甲乙"]
+
+
 def test_dependencies_are_merged():
     doc = make_doc(
         "我吃苹果",
