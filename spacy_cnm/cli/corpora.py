@@ -23,6 +23,10 @@ MaxBad = Annotated[
 def ner(
     source: Annotated[Path, typer.Argument(metavar="INPUT", help="Character-level NER file.")],
     target: Annotated[Path, typer.Argument(metavar="OUT.spacy", help="File to write.")],
+    text: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.txt", help="Write the plain text here too, a sentence a line."),
+    ] = None,
     format: Annotated[
         str, typer.Option(help="bio, weibo (token = character + position), or auto to tell.")
     ] = "auto",
@@ -38,6 +42,7 @@ def ner(
     report, summary = convert_ner(
         source,
         target,
+        text=text,
         format=format,
         max_bad=max_bad,
         max_repaired=max_repaired,

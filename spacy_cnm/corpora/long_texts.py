@@ -1,20 +1,17 @@
 """Cut long paragraphs at sentence ends, so that no training document is huge."""
 
 import dataclasses
-import re
 from collections.abc import Sequence
 
 from .records import Record, Span
+from .sentences import sentence_ends
 
 #: Characters that a document should not exceed.
 MAX_CHARACTERS = 500
 
-#: A sentence ends after these; closing quotes and brackets stay with it.
-_SENTENCE_END = re.compile(r"[。！？]+[”’」』）》】]*")
-
 
 def split_long(record: Record, limit: int = MAX_CHARACTERS) -> list[Record]:
-    """Cut a text of more than `limit` characters at sentence ends (。！？), losing nothing.
+    """Cut a text of more than `limit` characters at sentence ends, losing nothing.
 
     Pieces are as long as `limit` allows; a single sentence beyond it stays whole. No entity and no
     word is cut. Categories belong to a whole text, so a record with categories is not cut at all.
@@ -44,7 +41,7 @@ def _cuts(record: Record) -> list[int]:
     """Give the offsets at which the record may be cut."""
     spans = [*(record.entities or ()), *(record.words or ())]
     inside = {i for span in spans for i in range(span.start + 1, span.end)}
-    ends = (match.end() for match in _SENTENCE_END.finditer(record.text))
+    ends = sentence_ends(record.text)
     return [end for end in ends if end not in inside and end < len(record.text)]
 
 

@@ -8,6 +8,7 @@ from spacy_cnm.errors import CNMError, Errors
 
 from .char_bio import read_char_bio
 from .docs import Summary, write_docs, write_json
+from .plain_text import write_texts
 from .records import Record, Rejected
 from .report import MAX_BAD, MAX_REPAIRED, Report, usable
 from .text_files import read_lines
@@ -24,6 +25,7 @@ def convert_ner(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
+    text: str | os.PathLike[str] | None = None,
     format: str = "auto",
     max_bad: float = MAX_BAD,
     max_repaired: float = MAX_REPAIRED,
@@ -33,6 +35,7 @@ def convert_ner(
 
     source: the file to read.
     target: the `.spacy` file to write; the report is `<stem>.report.json` in the same folder.
+    text: where to write the plain text too, one sentence a line, or None.
     format: "bio", "weibo", or "auto" to tell by the tokens.
     max_bad: largest share (0..1) of unusable or doubtful sentences.
     max_repaired: largest share (0..1) of repaired sentences.
@@ -49,6 +52,8 @@ def convert_ner(
     records = list(usable(READERS[format](source), report))
     report.check(max_bad, max_repaired)
     summary = write_docs(records, target, progress=progress)
+    if text is not None:
+        write_texts(records, text)
     target = Path(target)
     content = {"format": format, "input": report.to_dict(), "written": summary.to_dict()}
     write_json(content, target.with_name(f"{target.stem}.report.json"))

@@ -35,6 +35,7 @@ class Reason:
     # left out on purpose
     DUPLICATE = "duplicate text"
     DUPLICATE_ACROSS = "duplicate text of another split"
+    SHARED_SENTENCE = "shares a sentence with another split"
     # notes
     LOST_EMOJI = "lost emoji (two U+FFFD written as one)"
     POSITION_JUMP = "position in the word jumps"

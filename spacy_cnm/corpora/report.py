@@ -26,7 +26,7 @@ class Report:
     dropped: unusable and not written, by reason.
     doubtful: written, but they look wrong; they count as bad together with the dropped ones.
     repaired: written after a repair.
-    left_out: sound, but not written on purpose (duplicates).
+    left_out: sound, but not written on purpose (it repeats what is written elsewhere).
     notes: harmless oddities.
     first: for each reason the first place where it was seen.
     """

@@ -16,6 +16,7 @@ from spacy_cnm.errors import CNMError, Errors
 from .docs import Summary, write_docs, write_json
 from .long_texts import MAX_CHARACTERS, split_long
 from .peoples_daily import parse_paragraph
+from .plain_text import write_texts
 from .records import Place, Reason, Record, Rejected
 from .report import MAX_BAD, Report, usable
 from .sdist import read_members
@@ -103,8 +104,7 @@ def write_demo(
             split: write_docs(records, temporary / f"{split}.spacy", progress=progress)
             for split, records in corpus.splits.items()
         }
-        text = "".join(f"{record.text}\n" for record in corpus.splits["train"])
-        (temporary / "train.txt").write_text(text, encoding="utf-8", newline="\n")
+        write_texts(corpus.splits["train"], temporary / "train.txt")
         write_json(_report(corpus, summaries), temporary / "report.json")
         target.mkdir(exist_ok=True)
         for file in sorted(temporary.iterdir()):
@@ -150,7 +150,7 @@ def _drop_contradictions(records: dict[str, list[Record]], reports: dict[str, Re
 
 
 def _split(records: dict[str, list[Record]], reports: dict[str, Report]) -> dict[str, list[Record]]:
-    """Divide the records, cut long ones, drop repeats, and mix news and reviews.
+    """Divide the records, cut long ones, leave out repeats, and mix news and reviews.
 
     A paragraph is given to a split before it is cut, so its pieces stay together.
     """
@@ -161,12 +161,11 @@ def _split(records: dict[str, list[Record]], reports: dict[str, Report]) -> dict
             by_order = member == NEWS
             split = split_of_position(i, total) if by_order else split_of_text(record.text)
             parts[split] += _cut(record, report)
-    kept, within, across = deduplicate(parts)
+    kept, left_out = deduplicate(parts)
     by_source = {report.source: report for report in reports.values()}
-    for reason, repeats in ((Reason.DUPLICATE, within), (Reason.DUPLICATE_ACROSS, across)):
-        for record in repeats:
-            report = by_source[record.place.path]
-            report.count(report.left_out, reason, record.place)
+    for reason, record in left_out:
+        report = by_source[record.place.path]
+        report.count(report.left_out, reason, record.place)
     return {
         split: interleave(
             [[r for r in kept[split] if r.place.path == source] for source in by_source]

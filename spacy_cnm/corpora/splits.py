@@ -1,9 +1,10 @@
-"""Divide records into train, dev and test: which part each is in, no text in two, one order."""
+"""Divide records into train, dev and test: which part each is in, nothing in two, one order."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from .records import Record
+from .records import Reason, Record
+from .sentences import sentence_keys
 
 #: In the order in which a text that several splits claim is given away.
 SPLITS = ("test", "dev", "train")
@@ -35,27 +36,36 @@ def split_of_text(text: str) -> str:
 
 def deduplicate(
     parts: Mapping[str, Sequence[Record]],
-) -> tuple[dict[str, list[Record]], list[Record], list[Record]]:
-    """Keep each exact text once: in test rather than dev, in dev rather than train, and there at
-    its first place.
+) -> tuple[dict[str, list[Record]], list[tuple[str, Record]]]:
+    """Keep each text once, and each sentence in one split only.
+
+    A text stays in test rather than dev, in dev rather than train, and there at its first place. A
+    text with a sentence (see `sentences.sentence_keys`) that stands in a split before its own, in
+    the order test, dev, train, is left out as a whole.
 
     parts: split -> records in order.
-    RETURNS: split -> records kept, in order; the repeats within a split; the repeats of a text that
-        another split has.
+    RETURNS: split -> records kept, in order; and the records left out, each with its reason.
     """
     owner: dict[str, str] = {}
+    taken: set[str] = set()
     kept: dict[str, list[Record]] = {}
-    within: list[Record] = []
-    across: list[Record] = []
+    left_out: list[tuple[str, Record]] = []
     for split in SPLITS:
         kept[split] = []
+        found: set[str] = set()
         for record in parts.get(split, ()):
-            if record.text not in owner:
+            keys = sentence_keys(record.text)
+            if record.text in owner:
+                same = owner[record.text] == split
+                left_out.append((Reason.DUPLICATE if same else Reason.DUPLICATE_ACROSS, record))
+            elif not taken.isdisjoint(keys):
+                left_out.append((Reason.SHARED_SENTENCE, record))
+            else:
                 owner[record.text] = split
                 kept[split].append(record)
-            else:
-                (within if owner[record.text] == split else across).append(record)
-    return kept, within, across
+                found |= keys
+        taken |= found
+    return kept, left_out
 
 
 def interleave(sources: Sequence[Sequence[Record]]) -> list[Record]:

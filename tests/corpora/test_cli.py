@@ -30,7 +30,10 @@ def test_ner(
     assert error.count("\n") == 1
     assert not target.parent.exists()
 
-    assert run(monkeypatch, "ner", source, target, "--max-repaired", "0.1") == 0
+    text = tmp_path / "texts" / "train.txt"
+    options = ["--max-repaired", "0.1", "--text", text]
+    assert run(monkeypatch, "ner", source, target, *options) == 0
+    assert text.read_text(encoding="utf-8") == "王红来\n" * 9 + "红\n"
     out = capsys.readouterr().out
     assert "10 sentences read" in out
     assert f"repaired: 1 I- without B- (read as B-) (first: {source}:37)" in out

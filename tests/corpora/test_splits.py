@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cnm.corpora.long_texts import split_long
-from spacy_cnm.corpora.records import Place, Record, Span
+from spacy_cnm.corpora.records import Place, Reason, Record, Span
 from spacy_cnm.corpora.splits import deduplicate, interleave, split_of_position, split_of_text
 
 PLACE = Place("x", 1)
@@ -35,14 +35,20 @@ def test_by_text_is_about_90_5_5() -> None:
 
 def test_test_wins_over_dev_over_train() -> None:
     parts = {"train": of("a", "b", "a", "c", "d"), "dev": of("b", "c"), "test": of("c", "e", "e")}
-    kept, within, across = deduplicate(parts)
+    kept, left_out = deduplicate(parts)
     assert {split: texts(records) for split, records in kept.items()} == {
         "train": ["a", "d"],
         "dev": ["b"],
         "test": ["c", "e"],
     }
-    assert sorted(texts(within)) == ["a", "e"]
-    assert sorted(texts(across)) == ["b", "c", "c"]
+    by_reason = sorted((reason, record.text) for reason, record in left_out)
+    assert by_reason == [
+        (Reason.DUPLICATE, "a"),
+        (Reason.DUPLICATE, "e"),
+        (Reason.DUPLICATE_ACROSS, "b"),
+        (Reason.DUPLICATE_ACROSS, "c"),
+        (Reason.DUPLICATE_ACROSS, "c"),
+    ]
 
 
 def test_interleave_is_even_and_keeps_order() -> None:
