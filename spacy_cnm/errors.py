@@ -122,8 +122,12 @@ class Errors:
         "architecture; use that one in the config."
     )
     E207 = (
-        "The saved weights are not safetensors ({reason}). Pickled weights are not read, since "
-        "reading can run code; save the pipeline again with this version of spacy_cnm."
+        "The saved weights are no intact safetensors ({reason}). If they were cut off, copy the "
+        "pipeline again. Pickled weights are not read, since reading can run code; save the "
+        "pipeline again with this version of spacy_cnm."
+    )
+    E208 = (
+        "The saved transformer is damaged ({reason}). Copy the pipeline again, or save it again."
     )
     # Word merger and its scorers: E230..E249.
     E230 = (
@@ -169,6 +173,17 @@ class Errors:
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."
     E402 = "The width {width} is not a multiple of 64, the width of an attention head."
+    E410 = (
+        "{name}: no such pipeline ({reason}). Give the folder of a trained pipeline, or install "
+        "its package."
+    )
+    E411 = "{name}: the pipeline cannot be loaded ({reason})."
+    E412 = (
+        "GPU {gpu_id} cannot be used ({reason}). Install spaCy's GPU support, or take the CPU with "
+        "--gpu-id -1."
+    )
+    E413 = "{path}: no document has tags, entities or categories, so there is nothing to score."
+    E414 = "Unknown baseline {baseline!r}; known are: {known}."
 
 
 class Warnings:

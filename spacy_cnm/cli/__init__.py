@@ -6,7 +6,7 @@ import typer
 
 from spacy_cnm.errors import CNMError
 
-from . import corpora, encoders, ids
+from . import corpora, encoders, evaluate, ids
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -19,6 +19,8 @@ app.add_typer(ids.app, name="ids")
 app.command()(encoders.wrap)
 app.command()(encoders.new)
 app.add_typer(corpora.app, name="corpora")
+app.command()(evaluate.evaluate)
+app.command()(evaluate.show)
 
 
 def main() -> None:

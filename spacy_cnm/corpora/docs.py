@@ -1,15 +1,17 @@
-"""The one writer: records become spaCy documents and `.spacy` files."""
+"""The one writer: records become spaCy documents and `.spacy` files; and the reader of those."""
 
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
+from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from spacy_cnm.errors import CNMError, Errors
@@ -104,8 +106,7 @@ def write_docs(
     RETURNS: counts of what was written.
     RAISES: CNMError when the path is a folder.
     """
-    if os.path.isdir(path):
-        raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
+    check_not_folder(path)
     nlp = reference_nlp()
     summary = Summary()
     doc_bin = DocBin(attrs=_ATTRS)
@@ -121,8 +122,34 @@ def write_docs(
     return summary
 
 
-def write_json(content: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a report as JSON (UTF-8, indented, keys in the order given)."""
+def read_docs(path: str | os.PathLike[str]) -> list[Doc]:
+    """Read the documents of a `.spacy` file.
+
+    path: the file.
+    RETURNS: the documents in order, with a vocabulary of their own.
+    RAISES: CNMError when the file cannot be read or is no such file.
+    """
+    try:
+        return list(DocBin().from_disk(Path(path)).get_docs(Vocab()))
+    except OSError as error:
+        raise CNMError(Errors.E301.format(path=path, reason=error.strerror or error)) from error
+    except Exception as error:  # zlib, msgpack and numpy each have their own for a damaged file
+        raise CNMError(Errors.E311.format(path=path, reason=error)) from error
+
+
+def check_not_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse to write a file where a folder is.
+
+    RAISES: CNMError when the path is a folder.
+    """
+    if os.path.isdir(path):
+        raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
+
+
+def write_json(
+    content: dict[str, Any], path: str | os.PathLike[str], *, sort_keys: bool = False
+) -> None:
+    """Write a report as JSON (UTF-8, indented), with its keys in the order given or sorted."""
     with atomic_path(path) as temporary:
-        text = json.dumps(content, ensure_ascii=False, indent=2)
+        text = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=sort_keys)
         temporary.write_text(text + "\n", encoding="utf-8")

@@ -8,13 +8,16 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.pipeline.scorers import score_words
 
-from .segmentation import segmentation_prf, words_from_labels
+from .docs import read_docs
 
 #: Cuts a text into words; joined they are the text.
 Segmenter = Callable[[str], Sequence[str]]
@@ -27,13 +30,7 @@ def read_gold(path: str | os.PathLike[str]) -> list[Doc]:
     RETURNS: the documents that have tags, in order.
     RAISES: CNMError when there are none, or the file cannot be read.
     """
-    try:
-        docs = DocBin().from_disk(Path(path)).get_docs(Vocab())
-        gold = [doc for doc in docs if doc.has_annotation("TAG")]
-    except OSError as error:
-        raise CNMError(Errors.E301.format(path=path, reason=error.strerror or error)) from error
-    except Exception as error:  # zlib, msgpack and numpy each have their own for a damaged file
-        raise CNMError(Errors.E311.format(path=path, reason=error)) from error
+    gold = [doc for doc in read_docs(path) if doc.has_annotation("TAG")]
     if not gold:
         raise CNMError(Errors.E312.format(path=path))
     return gold
@@ -44,7 +41,7 @@ def segmenters() -> dict[str, Segmenter]:
 
     RAISES: CNMError when rjieba is not installed.
     """
-    if importlib.util.find_spec("rjieba") is None:
+    if not is_installed():
         raise CNMError(Errors.E313)
     import rjieba
 
@@ -59,35 +56,25 @@ def segmenters() -> dict[str, Segmenter]:
 
 
 def score(docs: Iterable[Doc], segment: Segmenter) -> tuple[float, float, float]:
-    """Compare a segmenter's words with the gold words of documents, as stretches of characters.
+    """Compare a segmenter's words with the gold words of documents, as a pipeline's are compared.
 
-    White space is no word on either side.
-
-    docs: documents with joint labels in `tag_`.
+    docs: documents with joint labels in `tag_`, at least one.
     segment: the segmenter.
-    RETURNS: precision, recall, F1 in 0..1, micro-averaged.
+    RETURNS: precision, recall, F1 in 0..1, micro-averaged (see `pipeline.scorers.score_words`).
     """
-    docs = list(docs)
-    return segmentation_prf(map(gold_words, docs), (_spans(segment(doc.text)) for doc in docs))
+    scores = score_words(Example(_as_doc(segment(doc.text)), doc) for doc in docs)
+    return cast(
+        "tuple[float, float, float]", tuple(scores[f"word_{key}"] for key in ("p", "r", "f"))
+    )
 
 
-def gold_words(doc: Doc) -> list[tuple[int, int]]:
-    """Give the words of a document with joint labels as (start, end) in characters."""
-    return [
-        (doc[start].idx, doc[end - 1].idx + len(doc[end - 1]))
-        for start, end, _ in words_from_labels([token.tag_ for token in doc])
-        if not doc[start:end].text.isspace()
-    ]
+def is_installed() -> bool:
+    """Tell whether rjieba is there."""
+    return importlib.util.find_spec("rjieba") is not None
 
 
-def _spans(words: Iterable[str]) -> list[tuple[int, int]]:
-    spans = []
-    end = 0
-    for word in words:
-        start, end = end, end + len(word)
-        if not word.isspace():
-            spans.append((start, end))
-    return spans
+def _as_doc(words: Sequence[str]) -> Doc:
+    return Doc(Vocab(), words=list(words), spaces=[False] * len(words))
 
 
 def _pkuseg() -> Segmenter | None:

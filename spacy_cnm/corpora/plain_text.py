@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Iterable
 
-from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_path
 
+from .docs import check_not_folder
 from .records import Record
 
 #: What some reader or other takes for the end of a line.
@@ -20,8 +20,7 @@ def write_texts(records: Iterable[Record], path: str | os.PathLike[str]) -> None
     path: the file; it appears when it is complete.
     RAISES: CNMError when the path is a folder.
     """
-    if os.path.isdir(path):
-        raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
+    check_not_folder(path)
     with (
         atomic_path(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,

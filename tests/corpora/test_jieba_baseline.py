@@ -25,6 +25,14 @@ def test_score_compares_character_spans() -> None:
     assert (precision, recall) == (2 / 3, 2 / 4)
 
 
+def test_white_space_is_no_word() -> None:
+    doc = spacy.blank("zh").make_doc("人 \u3000走路")
+    for token, tag in zip(doc, ["B-n", "", "B-v", "I-v"], strict=True):
+        token.tag_ = tag
+    for cut in (["人", " ", "\u3000", "走路"], ["人", " \u3000", "走路"], ["人", "走路"]):
+        assert jieba_baseline.score([doc], lambda text, cut=cut: cut) == (1, 1, 1)
+
+
 def test_jieba_with_and_without_hmm() -> None:
     pytest.importorskip("rjieba")
     found = jieba_baseline.segmenters()

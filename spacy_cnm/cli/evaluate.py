@@ -1,0 +1,50 @@
+"""`spacy-cnm evaluate` and `spacy-cnm show`: what a trained pipeline does."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[str, typer.Argument(help="Pipeline: a folder or an installed package.")]
+GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU to run on; -1 is the CPU.")]
+
+
+def evaluate(
+    model: Model,
+    test: Annotated[Path, typer.Argument(metavar="TEST.spacy", help="Reference documents.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.json", help="File to write.")],
+    baseline: Annotated[
+        str, typer.Option(help="Other segmenters: jieba, none, or auto (jieba if installed).")
+    ] = "auto",
+    gpu_id: GpuId = -1,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Documents a batch. Default: the pipeline's own.")
+    ] = None,
+) -> None:
+    """Score a pipeline on a test file: words, tags, entities, categories, and its speed."""
+    from spacy_cnm.corpora.docs import check_not_folder, write_json
+    from spacy_cnm.evaluation.evaluate import evaluate as run
+    from spacy_cnm.evaluation.table import table
+
+    check_not_folder(out)
+    evaluation = run(model, test, baseline=baseline, gpu_id=gpu_id, batch_size=batch_size)
+    write_json(evaluation.to_dict(), out, sort_keys=True)
+    for line in table(evaluation):
+        typer.echo(line)
+
+
+def show(
+    model: Model,
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Default: a few examples.")
+    ] = None,
+    gpu_id: GpuId = -1,
+) -> None:
+    """Show what a pipeline makes of texts: words, entities, rare characters, category."""
+    from spacy_cnm.evaluation.pipelines import load_pipeline
+    from spacy_cnm.evaluation.show import EXAMPLES, describe, vocabulary_of
+
+    nlp = load_pipeline(model, gpu_id=gpu_id)
+    vocabulary = vocabulary_of(nlp)
+    docs = nlp.pipe(texts or EXAMPLES)
+    typer.echo("\n\n".join(describe(doc, vocabulary) for doc in docs))
