@@ -39,6 +39,9 @@ class Errors:
         "give BabelStone's IDS.TXT or a file in the CHISE / cjkvi format"
     )
     E016 = "--svg draws one character, {n} were given"
+    E017 = "--context '{context}' holds '{char}' {n} times: give a text in which it stands once"
+    E018 = "--context holds {char}: only ideographs and punctuation can be drawn"
+    E019 = "--context is drawn into a file: name it with --svg"
     # --- modeling ----------------------------------------------------------------------------
     E101 = (
         "The tokenizer of {name!r} is a slow one ({kind}), which cannot tell where its pieces stand "

@@ -58,18 +58,30 @@ def show(
     svg: Annotated[
         Path | None, typer.Option(help="Draw the tree of a single character into this file.")
     ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(
+            help="Draw its place in BERT too: a short text with the character, which is taken to "
+            "be outside of BERT's vocabulary."
+        ),
+    ] = None,
 ) -> None:
     """Print the sequence and the tree of characters."""
     from spacy_cnm.errors import CNMError, Errors
     from spacy_cnm.ids.svg import draw_svg
+    from spacy_cnm.ids.svg_fusion import draw_fusion_svg
     from spacy_cnm.ids.text import code_point, draw_text
 
     loaded = _load(table)
     if svg is not None and len(characters) != 1:
         raise CNMError(Errors.E016.format(n=len(characters)))
+    if svg is None and context is not None:
+        raise CNMError(Errors.E019)
     trees = [(char, loaded.tree(char)) for char in characters]
     if svg is not None:
-        _write(svg, draw_svg(*trees[0]))
+        char, tree = trees[0]
+        picture = draw_svg(char, tree) if context is None else draw_fusion_svg(char, tree, context)
+        _write(svg, picture)
     blocks = [f"{char}  {code_point(char)}  {tree}\n\n{draw_text(tree)}" for char, tree in trees]
     typer.echo("\n\n".join(blocks))
 

@@ -5,37 +5,22 @@ operators' glyphs), components orange boxes.
 """
 
 from html import escape
+from typing import NamedTuple
 
-from .text import OPERATOR_NAMES, code_point
+from .svg_shapes import HAN, LEAF_SIZE, SANS, document, edge, leaf_box, operator_badge
+from .text import code_point
 from .tree import Leaf, Node, Tree, walk
 
-_LEAF_STEP = 92  # distance between leaves, in user units (pixels at scale 1)
-_LEVEL_STEP = 112
-_BOX = 60
-_BADGE_WIDTH, _BADGE_HEIGHT = 116, 54
 _MARGIN, _HEADER = 58, 84
 
-_SANS = "font-family='Helvetica Neue, Helvetica, Arial, sans-serif'"
-_HAN = (
-    "font-family='Noto Serif CJK SC, Source Han Serif SC, Songti SC, SimSun, HanaMinA, "
-    "HanaMinB, BabelStone Han, serif'"
-)
 
-#: Schema of each operator: the rectangles (x, y, width, height) of its operands in a unit square.
-_SCHEMAS: dict[str, tuple[tuple[float, float, float, float], ...]] = {
-    "⿰": ((0, 0, 0.46, 1), (0.54, 0, 0.46, 1)),
-    "⿱": ((0, 0, 1, 0.46), (0, 0.54, 1, 0.46)),
-    "⿲": ((0, 0, 0.28, 1), (0.36, 0, 0.28, 1), (0.72, 0, 0.28, 1)),
-    "⿳": ((0, 0, 1, 0.28), (0, 0.36, 1, 0.28), (0, 0.72, 1, 0.28)),
-    "⿴": ((0, 0, 1, 1), (0.25, 0.25, 0.5, 0.5)),
-    "⿵": ((0, 0, 1, 1), (0.25, 0.3, 0.5, 0.7)),
-    "⿶": ((0, 0, 1, 1), (0.25, 0, 0.5, 0.7)),
-    "⿷": ((0, 0, 1, 1), (0.3, 0.25, 0.7, 0.5)),
-    "⿸": ((0, 0, 1, 1), (0.3, 0.3, 0.7, 0.7)),
-    "⿹": ((0, 0, 1, 1), (0, 0.3, 0.7, 0.7)),
-    "⿺": ((0, 0, 1, 1), (0.3, 0, 0.7, 0.7)),
-    "⿻": ((0, 0, 0.7, 0.7), (0.3, 0.3, 0.7, 0.7)),
-}
+class Place(NamedTuple):
+    """Where a node is drawn: its centre, and that of its parent (None for the root)."""
+
+    node: Tree
+    x: float
+    y: float
+    parent: tuple[float, float] | None
 
 
 def draw_svg(char: str, tree: Tree) -> str:
@@ -45,29 +30,42 @@ def draw_svg(char: str, tree: Tree) -> str:
     tree: its tree.
     RETURNS: a standalone SVG document; the same input gives the same text.
     """
-    places = _places(tree)
-    width = max(x for _, x, _, _ in places) + _BOX / 2 + _MARGIN
+    places = layout(tree, _MARGIN, _HEADER, leaf_step=92, level_step=112)
+    width = max(place.x for place in places) + LEAF_SIZE / 2 + _MARGIN
     width = max(width, 2 * _MARGIN + 140 + 20 * len(str(tree)))  # room for the heading
-    height = max(y for _, _, y, _ in places) + _BOX / 2 + _MARGIN
-    label = escape(f"{char} {code_point(char)} {tree}", quote=True)
-    parts = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' "
-        f"width='{width:g}' height='{height:g}' role='img' aria-label='{label}'>",
-        f"<title>{label}</title>",
-        "<rect width='100%' height='100%' fill='#ffffff'/>",
-        f"<text x='{_MARGIN}' y='46' font-size='30' fill='#1f2933' {_HAN}>{escape(char)}"
-        f"<tspan dx='12' font-size='14' fill='#7b8794' {_SANS}>{code_point(char)}</tspan>"
-        f"<tspan dx='12' font-size='20' fill='#52606d'>{escape(str(tree))}</tspan></text>",
+    height = max(place.y for place in places) + LEAF_SIZE / 2 + _MARGIN
+    background = "<rect width='100%' height='100%' fill='#ffffff'/>"
+    heading = (
+        f"<text x='{_MARGIN}' y='46' font-size='30' fill='#1f2933' {HAN}>{escape(char)}"
+        f"<tspan dx='12' font-size='14' fill='#7b8794' {SANS}>{code_point(char)}</tspan>"
+        f"<tspan dx='12' font-size='20' fill='#52606d'>{escape(str(tree))}</tspan></text>"
+    )
+    label = f"{char} {code_point(char)} {tree}"
+    return document(width, height, label, [background, heading, *shapes(places)])
+
+
+def shapes(places: list[Place]) -> list[str]:
+    """The edges of a tree, then its boxes and badges."""
+    return [
+        *(edge(x, y, *parent) for _, x, y, parent in places if parent),
+        *(
+            leaf_box(node.component, x, y)
+            if isinstance(node, Leaf)
+            else operator_badge(node.operator, x, y)
+            for node, x, y, _ in places
+        ),
     ]
-    parts += [_edge(x, y, *parent) for _, x, y, parent in places if parent]
-    parts += [_leaf(n, x, y) if isinstance(n, Leaf) else _badge(n, x, y) for n, x, y, _ in places]
-    return "\n".join([*parts, "</svg>", ""])
 
 
-def _places(tree: Tree) -> list[tuple[Tree, float, float, tuple[float, float] | None]]:
-    """Centre (x, y) of every node in pre-order, with the centre of its parent.
+def layout(
+    tree: Tree, left: float, top: float, *, leaf_step: float, level_step: float
+) -> list[Place]:
+    """Places of every node in pre-order.
 
     Leaves stand side by side, a parent over the middle of its first and last child.
+
+    left, top: corner of the box around the first leaf's column and the root's level.
+    leaf_step, level_step: distance between neighbouring leaves, and between levels.
     """
     nodes = list(walk(tree))
     parents: list[int] = []
@@ -85,11 +83,11 @@ def _places(tree: Tree) -> list[tuple[Tree, float, float, tuple[float, float] | 
             open_slots.append((i, len(node.children)))
     columns = _columns(nodes, parents)
     centres = [
-        (_MARGIN + _BOX / 2 + column * _LEAF_STEP, _HEADER + _BOX / 2 + level * _LEVEL_STEP)
+        (left + LEAF_SIZE / 2 + column * leaf_step, top + LEAF_SIZE / 2 + level * level_step)
         for column, level in zip(columns, levels, strict=True)
     ]
     return [
-        (node, *centres[i], centres[parents[i]] if parents[i] >= 0 else None)
+        Place(node, *centres[i], centres[parents[i]] if parents[i] >= 0 else None)
         for i, node in enumerate(nodes)
     ]
 
@@ -107,43 +105,3 @@ def _columns(nodes: list[Tree], parents: list[int]) -> list[float]:
         _, right = span.get(parents[i], (0.0, columns[i]))
         span[parents[i]] = (columns[i], right)
     return columns
-
-
-def _edge(x: float, y: float, parent_x: float, parent_y: float) -> str:
-    middle = (y + parent_y) / 2
-    return (
-        f"<path d='M{parent_x:g} {parent_y:g}C{parent_x:g} {middle:g} {x:g} {middle:g} {x:g} {y:g}'"
-        " fill='none' stroke='#9aa5b1' stroke-width='2'/>"
-    )
-
-
-def _leaf(leaf: Leaf, x: float, y: float) -> str:
-    left, top = x - _BOX / 2, y - _BOX / 2
-    return (
-        f"<rect x='{left:g}' y='{top:g}' width='{_BOX}' height='{_BOX}' rx='8' fill='#fff3e0' "
-        "stroke='#ef8a17' stroke-width='2'/>"
-        f"<text x='{x:g}' y='{y + 9:g}' font-size='32' text-anchor='middle' fill='#7a3e00' {_HAN}>"
-        f"{escape(leaf.component)}</text>"
-        f"<text x='{x:g}' y='{y + 25:g}' font-size='9' text-anchor='middle' fill='#b7791f' "
-        f"{_SANS}>{code_point(leaf.component)}</text>"
-    )
-
-
-def _badge(node: Node, x: float, y: float) -> str:
-    left, top = x - _BADGE_WIDTH / 2, y - _BADGE_HEIGHT / 2
-    side = 22.0
-    schema = "".join(
-        f"<rect x='{x - side / 2 + side * a:g}' y='{top + 8 + side * b:g}' width='{side * w:g}' "
-        f"height='{side * h:g}' fill='#2f6fb7' stroke='#ffffff' stroke-width='1.4'/>"
-        for a, b, w, h in _SCHEMAS[node.operator]
-    )
-    return (
-        f"<rect x='{left:g}' y='{top:g}' width='{_BADGE_WIDTH}' height='{_BADGE_HEIGHT}' rx='12' "
-        "fill='#2f6fb7' stroke='#1d4f8a' stroke-width='1.5'/>"
-        f"{schema}<text x='{x:g}' y='{top + 45:g}' font-size='10' text-anchor='middle' "
-        f"fill='#ffffff' {_SANS}>{_short_name(node.operator)}</text>"
-    )
-
-
-def _short_name(operator: str) -> str:
-    return OPERATOR_NAMES[operator].replace("surround from", "around,").replace(", ", " · ")
