@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from thinc.api import Model
 from transformers import PreTrainedTokenizerBase
 
 from spacy_cnm.errors import CNMError
@@ -13,7 +14,7 @@ from spacy_cnm.ids import StructureTable, is_ideograph
 from spacy_cnm.ids.text import code_point
 from spacy_cnm.pipeline.transformer_model import CNMTransformerModel
 
-#: Shown where no text is given: news with a rare name, a place of rare characters, two reviews.
+#: Shown where no text is given: news with rare names, and two reviews.
 EXAMPLES = (
     "新华社北京一月三日电，记者王䶮今天从外交部获悉，代表团下周访问莫斯科。",
     "李堃和陈𬭸都在上海工作。他们常去浙江省的一个小镇。",
@@ -23,7 +24,7 @@ EXAMPLES = (
 
 #: Columns of a terminal that a line may fill.
 _WIDTH = 80
-_INDENT = 12
+_INDENT = 14
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,10 @@ def vocabulary_of(nlp: Language) -> Vocabulary | None:
     """Give the base vocabulary of a pipeline's encoder, or None where it has no CNM-BERT."""
     for _, component in nlp.pipeline:
         model = getattr(component, "model", None)
-        if isinstance(model, CNMTransformerModel):
-            return Vocabulary(model.tokenizer, model.transformer.config.vocab_size)
+        # Also inside of a component that has taken the encoder over (`replace_listeners`).
+        for layer in model.walk() if isinstance(model, Model) else ():
+            if isinstance(layer, CNMTransformerModel) and layer.tokenizer is not None:
+                return Vocabulary(layer.tokenizer, layer.transformer.config.vocab_size)
     return None
 
 
@@ -60,11 +63,11 @@ def describe(doc: Doc, vocabulary: Vocabulary | None = None) -> str:
         entities, characters outside the base vocabulary, the best category. What the pipeline
         does not set is not mentioned.
     """
-    lines = _wrap(doc.text.split("\n"), indent=0)
+    lines = _wrap(" ".join(doc.text.splitlines()), separator="")
     if doc.has_annotation("TAG"):
         words = [f"{token.text}/{token.tag_}" for token in doc if not token.text.isspace()]
-        lines += _part("words", _wrap(words, indent=_INDENT))
-    if doc.has_annotation("SENT_START"):
+        lines += _part("words", _wrap(words, indent=_INDENT, separator=" "))
+    if len(doc) and doc.has_annotation("SENT_START"):
         lines += _part("sentences", [str(sum(1 for _ in doc.sents))])
     if doc.ents:
         lines += _part("entities", _entities(doc.ents, vocabulary))
@@ -107,17 +110,21 @@ def _structure(char: str) -> str:
 
 def _part(title: str, lines: list[str]) -> list[str]:
     """Put a title in front of the first line and indent the others."""
-    titles = [f"  {title}", *[""] * len(lines)]
-    return [f"{head:<{_INDENT}}  {line}" for head, line in zip(titles, lines, strict=False)]
+    return [f"{'' if i else f'  {title}':<{_INDENT}}{line}" for i, line in enumerate(lines)]
 
 
-def _wrap(words: Iterable[str], *, indent: int) -> list[str]:
-    """Fill lines with words, a space between two; a longer word has a line of its own."""
-    lines = [""]
-    for word in words:
-        if lines[-1] and indent + _columns(lines[-1]) + 1 + _columns(word) > _WIDTH:
-            lines.append("")
-        lines[-1] += f" {word}" if lines[-1] else word
+def _wrap(pieces: Iterable[str], *, separator: str, indent: int = 0) -> list[str]:
+    """Fill lines with pieces; a piece that is too long has a line of its own."""
+    lines: list[str] = []
+    free = 0
+    for piece in pieces:
+        size = _columns(separator + piece)
+        if lines and size <= free:
+            lines[-1] += separator + piece
+            free -= size
+        else:
+            lines.append(piece)
+            free = _WIDTH - indent - _columns(piece)
     return lines
 
 

@@ -20,7 +20,7 @@ class Speed:
 
     seconds: wall-clock time of all texts, after the warm-up.
     docs, characters: what was run in that time.
-    device: "cpu", or the GPU's name.
+    device: name of the GPU, or the kind of device ("cpu").
     threads: threads that torch may use.
     batch_size: documents a batch.
     """
@@ -75,4 +75,5 @@ def run(
 
 
 def _device() -> str:
-    return torch.cuda.get_device_name() if isinstance(get_current_ops(), CupyOps) else "cpu"
+    ops = get_current_ops()
+    return torch.cuda.get_device_name() if isinstance(ops, CupyOps) else ops.device_type

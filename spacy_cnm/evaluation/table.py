@@ -5,8 +5,8 @@ from typing import Any
 
 from .evaluate import Evaluation
 
-#: Name, gold count, P, R, F and accuracy; None is an empty cell.
-_Row = tuple[str, int | None, float | None, float | None, float | None, float | None]
+#: Name, and gold count, P, R, F and accuracy; None is an empty cell.
+_Row = tuple[str, tuple[float | None, ...]]
 _HEADS = ("gold", "P", "R", "F", "accuracy")
 
 
@@ -14,20 +14,18 @@ def table(evaluation: Evaluation) -> list[str]:
     """Give the lines of the table: what was evaluated, the scores, other segmenters, the speed."""
     gold, speed, missing = evaluation.gold, evaluation.speed, evaluation.scores.missing
     rows = _rows(evaluation)
-    width = max(len(name) for name, *_ in rows) if rows else 0
     lines = [
         f"{evaluation.name} {evaluation.version}: {', '.join(evaluation.components)}",
         f"{gold.source}: {len(gold.docs):,} documents, {gold.characters:,} characters",
         "",
     ]
-    if rows:
-        lines.append(_line(width, "", *_HEADS))
-        lines += [_format(width, row) for row in rows]
+    lines += _align(rows)
     lines += [f"{name}: missing, {reason}" for name, reason in missing.items()]
     lines += [
         "",
-        f"{speed.characters_per_second:,.0f} characters/s on {speed.device}: {speed.docs:,} "
-        f"documents in {speed.seconds:.1f} s, {speed.threads} threads, batches of {speed.batch_size}",
+        f"{speed.characters_per_second:,.0f} characters/s: {speed.docs:,} documents in "
+        f"{speed.seconds:.1f} s on {speed.device} (threads: {speed.threads}, batch size: "
+        f"{speed.batch_size})",
     ]
     return lines
 
@@ -41,30 +39,43 @@ def _rows(evaluation: Evaluation) -> list[_Row]:
         rows.append(_prf(f"  {name}", None, scores, "word_"))
     if "word_f" in values:
         rows.append(_prf("words with tags", gold.words, values, "word_tag_"))
-        rows.append(("joint tags", None, None, None, None, values["tag_acc"]))
+        rows.append(("joint tags", (None, None, None, None, values["tag_acc"])))
     if "ents_f" in values:
         counts = gold.entities or Counter()
         rows.append(_prf("entities", sum(counts.values()), values, "ents_"))
         for label, scores in sorted((values["ents_per_type"] or {}).items()):
             rows.append(_prf(f"  {label}", counts.get(label, 0), scores, ""))
     if "cats_micro_f" in values:
-        name, count = "categories", gold.docs_with_cats
-        rows.append((name, count, None, None, values["cats_macro_f"], values.get("cats_acc")))
+        numbers = (None, None, values["cats_macro_f"], values.get("cats_acc"))
+        rows.append(("categories", (gold.docs_with_cats, *numbers)))
         for label, scores in sorted(values["cats_f_per_type"].items()):
             rows.append(_prf(f"  {label}", gold.cats[label], scores, ""))
     return rows
 
 
 def _prf(name: str, count: int | None, values: dict[str, Any], prefix: str) -> _Row:
-    precision, recall, f_score = (values[prefix + key] for key in "prf")
-    return name, count, precision, recall, f_score, None
+    return name, (count, *(values[prefix + key] for key in "prf"), None)
 
 
-def _format(width: int, row: _Row) -> str:
-    name, count, *numbers = row
-    cells = ["" if number is None else f"{number:.4f}" for number in numbers]
-    return _line(width, name, "" if count is None else f"{count:,}", *cells)
+def _align(rows: list[_Row]) -> list[str]:
+    """Give the rows as lines under their heads, without the columns that have no number."""
+    if not rows:
+        return []
+    used = [i for i in range(len(_HEADS)) if any(row[i] is not None for _, row in rows)]
+    cells = [["", *(_HEADS[i] for i in used)]]
+    cells += [[name, *(_number(row[i]) for i in used)] for name, row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}"
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
 
 
-def _line(width: int, name: str, *cells: str) -> str:
-    return "  ".join([f"{name:<{width}}", *(f"{cell:>8}" for cell in cells)]).rstrip()
+def _number(value: float | None) -> str:
+    """Write a count with its thousands, a score with four digits."""
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
