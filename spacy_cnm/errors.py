@@ -44,12 +44,14 @@ class Errors:
     E019 = "--context is drawn into a file: name it with --svg"
     # --- modeling ----------------------------------------------------------------------------
     E101 = (
-        "The tokenizer of {name!r} is a slow one ({kind}), which cannot tell where its pieces stand "
+        "The tokenizer of {name!r} is a slow one ({kind}), which cannot tell where its pieces "
+        "stand "
         "in the text. Load it with use_fast=True (in a config: tokenizer_config = "
         '{{"use_fast": true}}).'
     )
     E102 = (
-        "The tokenizer of {name!r} is a {kind} tokenizer; only WordPiece tokenizers (BERT's) can be "
+        "The tokenizer of {name!r} is a {kind} tokenizer; only WordPiece tokenizers (BERT's) can "
+        "be "
         "extended. Choose a Chinese BERT such as bert-base-chinese."
     )
     E103 = (
@@ -71,7 +73,8 @@ class Errors:
         "or edited; make it again with 'spacy-cnm wrap' or by training."
     )
     E108 = (
-        "Weights in {source!r} that have not the shape that its configuration asks for: {keys}. The "
+        "Weights in {source!r} that have not the shape that its configuration asks for: {keys}. "
+        "The "
         "weights and the configuration do not belong together."
     )
     E109 = (
@@ -134,7 +137,8 @@ class Errors:
     )
     # Word merger and its scorers: E230..E249.
     E230 = (
-        "{name}: pos_map gives the tag {tag!r} the value {pos!r}, which is not a Universal POS tag. "
+        "{name}: pos_map gives the tag {tag!r} the value {pos!r}, which is not a Universal POS "
+        "tag. "
         "Use one of: {upos}."
     )
     E231 = (
@@ -193,6 +197,7 @@ class Warnings:
     """Warning templates, filled with `str.format`."""
 
     W230 = (
-        "doc._.trf_data is aligned to {aligned} tokens but the document has {tokens}: it is left as "
+        "doc._.trf_data is aligned to {aligned} tokens but the document has {tokens}: it is left "
+        "as "
         "it is. Another component has joined or split tokens; put the word merger before it."
     )

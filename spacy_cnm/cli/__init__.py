@@ -24,7 +24,10 @@ app.command()(evaluate.show)
 
 
 def main() -> None:
-    """Run the command line; a `CNMError` or a failing file becomes one line on standard error and exit status 1."""
+    """Run the command line.
+
+    A `CNMError` or a failing file becomes one line on standard error and exit status 1.
+    """
     try:
         app()
     except (CNMError, OSError) as error:

@@ -76,8 +76,10 @@ def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
 
     # Building a wheel fetches build tools, so the source folder of the package is installed here.
     subprocess.run(
-        [sys.executable, "-m", "spacy", "package", "training/demo/model-best", "packages"]
-        + ["--name", "cnm_trf", "--version", "0.1.0", "--build", "none"],
+        [
+            *(sys.executable, "-m", "spacy", "package", "training/demo/model-best", "packages"),
+            *("--name", "cnm_trf", "--version", "0.1.0", "--build", "none"),
+        ],
         cwd=project,
         check=True,
         capture_output=True,
