@@ -1,26 +1,34 @@
 """How an encoder is stored inside a spaCy pipeline: safetensors, strict, versioned."""
 
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import srsly
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from spacy.util import SimpleFrozenDict
-from thinc.api import get_torch_default_device
+from thinc.api import get_torch_default_device, xp2torch
+from thinc.types import ArgsKwargs
 from transformers import PreTrainedTokenizerFast
+from transformers.modeling_outputs import ModelOutput
 from transformers.modeling_utils import no_init_weights
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling.checkpoint import check_state, check_tables
 from spacy_cnm.modeling.config import CNMBertConfig
 from spacy_cnm.modeling.model import CNMBertModel
+from spacy_cnm.modeling.tokenizer import cap_length
 
 from .stt import HFObjects, HFShim
 
 #: Version of the stored message. Messages without one come from spacy-transformers' own shim.
 FORMAT = 1
+_PARTS = ("config", "state", "tokenizer")
+_SETTINGS = ("_init_tokenizer_config", "_init_transformer_config")
 _SOURCE = "the saved pipeline"
 
 
@@ -28,8 +36,55 @@ class CNMShim(HFShim):
     """spacy-transformers' shim with its own storage.
 
     The stock shim pickles the weights and, on a mismatch, warns and loads what fits. This one
-    stores safetensors and refuses whatever does not fit, by name of the key.
+    stores safetensors and refuses whatever does not fit, by name of the key. Mixed precision also
+    works on the CPU, and averaged weights reach the encoder.
     """
+
+    def __init__(
+        self, model: HFObjects, *, mixed_precision: bool, grad_scaler_config: dict[str, Any]
+    ) -> None:
+        on_gpu = get_torch_default_device().type == "cuda"
+        # The stock shim knows mixed precision and gradient scaling on CUDA alone. The CPU's
+        # bfloat16 has the range of float32, so that its gradients need no scaling.
+        self._bfloat16 = mixed_precision and not on_gpu
+        scaling = on_gpu and grad_scaler_config.get("enabled", mixed_precision)
+        super().__init__(
+            model,
+            mixed_precision=mixed_precision and on_gpu,
+            grad_scaler_config={**grad_scaler_config, "enabled": scaling},
+        )
+
+    def predict(self, inputs: ArgsKwargs) -> ModelOutput:
+        """Run the encoder in evaluation mode, without gradients."""
+        with torch.autocast("cpu", enabled=self._bfloat16):
+            output = super().predict(inputs)
+        return _in_single_precision(output) if self._bfloat16 else output
+
+    def begin_update(
+        self, inputs: ArgsKwargs
+    ) -> tuple[ModelOutput, Callable[[ArgsKwargs], ArgsKwargs]]:
+        """Run the encoder in training mode; the callback takes gradients of the output."""
+        with torch.autocast("cpu", enabled=self._bfloat16):
+            output, backprop = super().begin_update(inputs)
+        return _in_single_precision(output) if self._bfloat16 else output, backprop
+
+    @contextmanager
+    def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
+        """Compute with other weights inside of the context.
+
+        params: weights by (shim id, name of the weight), such as an optimizer's averages. thinc's
+            own shim looks for another kind of key, and so never finds them.
+        """
+        backup = {}
+        for name, weight in self._model.named_parameters() if self._model else ():
+            if (self.id, name) in params:
+                backup[weight] = weight.data
+                weight.data = xp2torch(params[self.id, name], device=weight.device).clone()
+        try:
+            yield
+        finally:
+            for weight, data in backup.items():
+                weight.data = data
 
     def to_bytes(self) -> bytes:
         """Serialise configuration, weights and tokenizer."""
@@ -52,35 +107,42 @@ class CNMShim(HFShim):
         message = {
             "format": FORMAT,
             **stored,
-            "_init_tokenizer_config": settings[0],
-            "_init_transformer_config": settings[1],
+            **dict(zip(_SETTINGS, settings, strict=True)),
         }
         return srsly.msgpack_dumps(message)
 
     def from_bytes(self, bytes_data: bytes) -> "CNMShim":
         """Restore what `to_bytes` gave.
 
-        RAISES CNMError: another format, pickled weights, or weights that do not fit.
+        RAISES CNMError: another format, a missing part, pickled weights, or weights that do not
+            fit.
         """
         message = srsly.msgpack_loads(bytes_data)
         if message.get("format", FORMAT) > FORMAT:
             raise CNMError(Errors.E205.format(found=message["format"], known=FORMAT))
-        if not message["config"]:
-            self._hfmodel = HFObjects(
-                None,
-                None,
-                None,
-                message["_init_tokenizer_config"],
-                message["_init_transformer_config"],
-            )
-            return self
-        model = _load_model(message["config"], message["state"])
-        model.to(get_torch_default_device())
-        tokenizer = _load_tokenizer(message["tokenizer"])
-        empty = SimpleFrozenDict()
-        self._hfmodel = HFObjects(tokenizer, model, None, empty, empty)
+        missing = [key for key in _PARTS if key not in message]
+        if missing:
+            raise CNMError(Errors.E208.format(reason=f"no {', '.join(missing)}"))
+        model = tokenizer = None
+        if message["config"]:
+            model = _load_model(message["config"], message["state"])
+            model.to(get_torch_default_device())
+            tokenizer = _load_tokenizer(message["tokenizer"])
+            cap_length(tokenizer, model.config.max_position_embeddings)
+        settings = (
+            message.get(f"_init_{part}_config", {}) for part in ("tokenizer", "transformer")
+        )
+        self._hfmodel = HFObjects(tokenizer, model, None, *map(SimpleFrozenDict, settings))
         self._model = model
         return self
+
+
+def _in_single_precision(output: ModelOutput) -> ModelOutput:
+    """The same output in float32, since NumPy has no bfloat16."""
+    for key, value in output.items():
+        one = isinstance(value, torch.Tensor)
+        output[key] = value.float() if one else tuple(tensor.float() for tensor in value)
+    return output
 
 
 def _load_model(config_dict: dict[str, Any], weights: bytes) -> CNMBertModel:

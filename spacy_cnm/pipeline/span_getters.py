@@ -20,8 +20,8 @@ _MAX_PIECES_PER_CHARACTER = 3
 class WordpieceSpans:
     """Overlapping windows of at most `window` word pieces, a new one every `stride` pieces.
 
-    A token is never cut: a window ends where the next token would not fit, and holds one token at
-    least. An empty document has no windows.
+    Neither a token nor a word of the tokenizer is ever cut: a window ends where the next one would
+    not fit, and holds one at least. An empty document has no windows.
     """
 
     window: int
@@ -77,41 +77,38 @@ def _piece_positions(
 ) -> list[NDArray[np.int64]]:
     """For each document (n tokens): (n + 1,) number of word pieces before each token and in all.
 
-    A token that begins inside a piece cannot begin a window; its number is -1.
+    A token that begins inside a word of the tokenizer cannot begin a window, since the rest of
+    the word alone has other pieces; its number is -1.
     """
     if not docs:
         return []
-    encoded = tokenizer(
-        [doc.text for doc in docs],
-        add_special_tokens=False,
-        return_offsets_mapping=True,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        verbose=False,
-    )
+    encoded = tokenizer([doc.text for doc in docs], add_special_tokens=False, verbose=False)
     result = []
-    for doc, offsets in zip(docs, encoded["offset_mapping"], strict=True):
-        pieces = np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
+    for doc, encoding in zip(docs, encoded.encodings or [], strict=True):
+        pieces = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        # Numbers that no word has, so that both ends of the document are borders of words.
+        words = np.array([-1, *encoding.word_ids, -2])
         starts = np.array([*(token.idx for token in doc), len(doc.text)])
         before = np.searchsorted(pieces[:, 0], starts, side="left")
-        inside = np.zeros(len(starts), dtype=bool)
-        has_piece = before > 0
-        inside[has_piece] = pieces[before[has_piece] - 1, 1] > starts[has_piece]
+        stops = np.concatenate([[0], pieces[:, 1]])
+        inside = (stops[before] > starts) | (words[before] == words[before + 1])
         before[inside] = -1
         result.append(before)
     return result
 
 
 def _windows(doc: Doc, before: NDArray[np.int64], window: int, stride: int) -> list[Span]:
-    cuts = np.flatnonzero(before >= 0)  # tokens that can begin a window, and the end
+    cuts = np.flatnonzero(before >= 0)  # tokens that may begin a window, and the end
     at = before[cuts]
     spans = []
     start = 0  # index into `cuts`
     while True:
-        # The last cut whose pieces still fit, or the next cut if one token alone is too long.
+        # The last cut whose pieces still fit, or the next cut if one unit alone is too long.
         stop = max(int(np.searchsorted(at, at[start] + window, side="right")) - 1, start + 1)
         spans.append(doc[int(cuts[start]) : int(cuts[stop])])
         if stop == len(cuts) - 1:
             return spans
         step = int(np.searchsorted(at, at[start] + stride, side="right")) - 1
-        start = min(max(step, start + 1), stop)
+        # From an earlier start than this one the next window would not reach beyond `stop`.
+        useful = int(np.searchsorted(at, at[stop + 1] - window, side="left"))
+        start = min(max(step, useful, start + 1), stop)

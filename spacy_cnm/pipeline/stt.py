@@ -1,8 +1,18 @@
 """The one module that touches names of spacy-transformers which are not its public interface."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from spacy_cnm.errors import CNMError, Errors
+
+_PACKAGES = ("spacy", "spacy-transformers", "transformers", "tokenizers", "thinc", "torch")
+
+
+def _installed(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"no {name}"
+
 
 try:
     from spacy_transformers.align import get_alignment_via_offset_mapping
@@ -22,15 +32,9 @@ try:
     )
     from spacy_transformers.util import maybe_flush_pytorch_cache, registry
     from thinc.layers.pytorchwrapper import forward as pytorch_forward
-except ImportError as error:
+except (ImportError, AttributeError) as error:
     raise CNMError(
-        Errors.E201.format(
-            installed=", ".join(
-                f"{name} {version(name)}"
-                for name in ("spacy", "spacy-transformers", "transformers", "thinc", "torch")
-            ),
-            reason=error,
-        )
+        Errors.E201.format(installed=", ".join(map(_installed, _PACKAGES)), reason=error)
     ) from error
 
 convert_inputs = _convert_transformer_inputs

@@ -73,9 +73,26 @@ class CNMTransformerModel(TransformerModel):
 
     def copy(self) -> "CNMTransformerModel":
         """A model of the same class, settings and weights, with an id of its own."""
+        return self._copy()
+
+    def _copy(self, seen: dict[int, Any] | None = None) -> "CNMTransformerModel":
+        """What thinc calls where this model is a layer of one that is copied."""
         copied = CNMTransformerModel(self.attrs["name"], self.attrs["get_spans"], **self._settings)
         copied.from_bytes(self.to_bytes())
         return copied
+
+    def from_bytes(self, bytes_data: bytes) -> "CNMTransformerModel":
+        """Restore what `to_bytes` gave.
+
+        RAISES CNMError: the bytes are damaged, cut off, or do not fit; see `CNMShim.from_bytes`.
+        """
+        try:
+            super().from_bytes(bytes_data)
+        except CNMError:
+            raise
+        except ValueError as error:
+            raise CNMError(Errors.E208.format(reason=error)) from error
+        return self
 
 
 def init(model: CNMTransformerModel, X: Any = None, Y: Any = None) -> None:

@@ -1,5 +1,7 @@
 """From spans of documents to the encoder's input, with nothing cut off."""
 
+from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import chain
 from typing import cast
 
@@ -19,12 +21,13 @@ def tokenize_spans(
 ) -> tuple[NestedSpans, WordpieceBatch, Ragged]:
     """Tokenize spans into rows for the encoder.
 
-    A span with more pieces than the model has positions becomes several rows (it is listed once a
-    row in the spans returned), so an over-long token keeps all of its pieces.
+    A span with more pieces than the model has positions becomes several rows, so an over-long
+    token keeps all of its pieces.
 
-    nested_spans: spans of each document; at least one.
-    RETURNS: the spans of each document, one a row; the word pieces of the R rows, padded to the
-        longest; and the alignment of every token to its pieces in the flattened rows.
+    nested_spans: spans of each document, none empty; at least one.
+    RETURNS: the spans of each document, one a row (a part of the span given, where that was too
+        long); the word pieces of the R rows, padded to the longest; and the alignment of every
+        token to its pieces in the flattened rows.
     """
     limit = tokenizer.model_max_length - 2
     encodings = tokenizer(
@@ -42,12 +45,13 @@ def tokenize_spans(
         for span in spans:
             encoding = next(encodings_left)
             all_ids, all_tokens, all_offsets = encoding.ids, encoding.tokens, encoding.offsets
-            for start in range(0, max(len(all_ids), 1), limit):
-                row = slice(start, start + limit)
-                row_spans[-1].append(span)
+            for row, row_span in _rows(span, all_offsets, limit):
+                shift = row_span.start_char - span.start_char
+                row_spans[-1].append(row_span)
                 ids.append([tokenizer.cls_token_id, *all_ids[row], tokenizer.sep_token_id])
                 strings.append([tokenizer.cls_token, *all_tokens[row], tokenizer.sep_token])
-                offsets.append([(0, 0), *all_offsets[row], (0, 0)])
+                inner = [(start - shift, stop - shift) for start, stop in all_offsets[row]]
+                offsets.append([(0, 0), *inner, (0, 0)])
     batch = _pad(ids, strings, tokenizer)
     padded = np.zeros((*batch.input_ids.shape, 2), dtype=np.int64)
     for row_offsets, target in zip(offsets, padded, strict=True):
@@ -55,6 +59,29 @@ def tokenize_spans(
     flat_spans = list(chain.from_iterable(row_spans))
     align = get_alignment_via_offset_mapping(flat_spans, cast(Ints2d, padded))
     return row_spans, batch, align
+
+
+def _rows(span: Span, offsets: list[tuple[int, int]], limit: int) -> Iterator[tuple[slice, Span]]:
+    """Cut a span into rows: the pieces of each row and the tokens that they belong to.
+
+    offsets: first and last character of each piece, in the span.
+    limit: pieces a row at most. A token whose pieces are in two rows is in both.
+    """
+    if len(offsets) <= limit:
+        yield slice(None), span
+        return
+    token_starts = [token.idx - span.start_char for token in span]
+    token_of = [bisect_right(token_starts, start) - 1 for start, _ in offsets]
+    first = 0
+    for start in range(0, len(offsets), limit):
+        stop = start + limit
+        if stop >= len(offsets):
+            yield slice(start, None), span[first:]
+            return
+        last = bisect_right(token_starts, offsets[stop - 1][1] - 1)
+        # Tokens without pieces, such as white space, stay with the row before them.
+        yield slice(start, stop), span[first : max(last, token_of[stop])]
+        first = token_of[stop]
 
 
 def _pad(
