@@ -76,8 +76,8 @@ def evaluate(
     if baseline not in BASELINES:
         raise CNMError(Errors.E414.format(baseline=baseline, known=", ".join(BASELINES)))
     gold = read_gold(test)
-    segmenters = _score_segmenters(gold, baseline, test)
     nlp = load_pipeline(model, gpu_id=gpu_id)
+    segmenters = _score_segmenters(gold, baseline, test)
     predicted, speed = run(nlp, [doc.text for doc in gold.docs], batch_size=batch_size)
     examples = [Example(*pair) for pair in zip(predicted, gold.docs, strict=True)]
     return Evaluation(

@@ -35,6 +35,8 @@ def _rows(evaluation: Evaluation) -> list[_Row]:
     rows: list[_Row] = []
     if "word_f" in values:
         rows.append(_prf("words", gold.words, values, "word_"))
+    elif evaluation.segmenters:
+        rows.append(("words", (gold.words, None, None, None, None)))
     for name, scores in evaluation.segmenters.items():
         rows.append(_prf(f"  {name}", None, scores, "word_"))
     if "word_f" in values:

@@ -67,10 +67,14 @@ def test_command(
     assert found["segmenters"]["characters"]["word_r"] == 9 / 17
 
     assert lines[0].startswith("zh_small 1.2.3: transformer, ner, ")
-    heads = next(line for line in lines if line.endswith("accuracy"))
-    starts = [i for i, line in enumerate(lines) if line.startswith(("words  ", "entities "))]
-    assert len(starts) == 2
-    assert lines[starts[0]].index(f"{found['scores']['word_f']:.4f}") + 6 == heads.index("F") + 1
+    heads, words = lines[3:5]
+    assert heads.split() == ["gold", "P", "R", "F", "accuracy"]
+    assert words.split() == [
+        "words",
+        "17",
+        *(f"{found['scores'][key]:.4f}" for key in ("word_p", "word_r", "word_f")),
+    ]
+    assert len(words) == heads.index("F") + 1
     assert max(map(len, lines)) <= 80
 
 
@@ -91,6 +95,18 @@ def test_entities_only(test_file: Path, tmp_path: Path) -> None:
     lines = table(evaluation)
     assert "words: missing, no component of the pipeline sets token.tag" in lines
     assert not any("accuracy" in line for line in lines)
+
+
+def test_other_segmenters_stand_alone_without_a_tagger(
+    test_file: Path, tmp_path: Path, other_segmenter: None
+) -> None:
+    spacy.blank("zh").to_disk(tmp_path / "blank")
+    lines = table(evaluate(str(tmp_path / "blank"), test_file))
+    assert [line.split() for line in lines[3:6]] == [
+        ["gold", "P", "R", "F"],
+        ["words", "17"],
+        ["characters", "0.3462", "0.5294", "0.4186"],
+    ]
 
 
 def test_baselines(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
