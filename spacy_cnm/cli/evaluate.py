@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-Model = Annotated[str, typer.Argument(help="Pipeline: a folder or an installed package.")]
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Pipeline: a folder or an installed package.")
+]
 GpuId = Annotated[int, typer.Option("--gpu-id", "-g", help="GPU to run on; -1 is the CPU.")]
 
 
