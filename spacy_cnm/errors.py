@@ -132,9 +132,7 @@ class Errors:
         "pipeline again. Pickled weights are not read, since reading can run code; save the "
         "pipeline again with this version of spacy_cnm."
     )
-    E208 = (
-        "The saved transformer is damaged ({reason}). Copy the pipeline again, or save it again."
-    )
+    E208 = "The saved transformer is damaged ({reason}). Copy the pipeline again, or save it again."
     # Word merger and its scorers: E230..E249.
     E230 = (
         "{name}: pos_map gives the tag {tag!r} the value {pos!r}, which is not a Universal POS "

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import constants
+from huggingface_hub.utils import get_session
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import PretrainedConfig
@@ -15,6 +17,8 @@ from spacy_cnm.errors import CNMError, Errors
 
 #: First or second part of every key of the structure side.
 _STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index")
+#: Seconds to wait for the hub's first answer.
+_HUB_TIMEOUT = 5.0
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
@@ -26,13 +30,25 @@ def is_structure_key(key: str) -> bool:
 def source_options(source: str | os.PathLike[str]) -> dict[str, Any]:
     """Options for transformers' `from_pretrained`: a local folder never asks the network.
 
+    Nor does a hub name when the hub is out of reach: it is loaded from the cache or fails at once,
+    where huggingface_hub would try again and again for half a minute.
+
     RAISES CNMError: `source` is neither a folder nor the name of a model on the hub.
     """
     if Path(source).is_dir():
         return {"local_files_only": True}
     if Path(source).exists() or not _HUB_ID.fullmatch(str(source)):
         raise CNMError(Errors.E104.format(source=source))
-    return {}
+    return {} if _hub_answers() else {"local_files_only": True}
+
+
+def _hub_answers() -> bool:
+    """Whether the hub can be reached; never in huggingface_hub's offline mode."""
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_HUB_TIMEOUT)
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
