@@ -55,9 +55,16 @@ class CNMShim(HFShim):
         )
 
     def predict(self, inputs: ArgsKwargs) -> ModelOutput:
-        """Run the encoder in evaluation mode, without gradients."""
-        with torch.autocast("cpu", enabled=self._bfloat16):
-            output = super().predict(inputs)
+        """Run the encoder in evaluation mode, without gradients.
+
+        It stays in that mode, unlike with the stock shim, whose change back would reach into the
+        predictions of other threads.
+        """
+        self._model.eval()
+        on_cpu = torch.autocast("cpu", enabled=self._bfloat16)
+        on_gpu = torch.autocast("cuda", enabled=self._mixed_precision)
+        with torch.no_grad(), on_cpu, on_gpu:
+            output = self._model(*inputs.args, **inputs.kwargs)
         return _in_single_precision(output) if self._bfloat16 else output
 
     def begin_update(

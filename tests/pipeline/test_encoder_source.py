@@ -1,7 +1,6 @@
 """Cases 17 and 22: where the encoder comes from, and what is refused."""
 
 import shutil
-import time
 
 import pytest
 
@@ -41,19 +40,6 @@ print(load_or_wrap("someone/small-bert")[0].config.hidden_size)
 
 def test_case_22_a_local_encoder_asks_nobody(trained_folder, cnm_folder, bert_folder, run_python):
     assert run_python(OFFLINE, trained_folder, cnm_folder, bert_folder).strip() == "done"
-
-
-def test_case_22_a_hub_name_fails_fast_without_a_network(build, monkeypatch):
-    def no_network(*args, **kwargs):
-        raise OSError("Network is unreachable")
-
-    monkeypatch.setattr("socket.getaddrinfo", no_network)
-    monkeypatch.setattr("socket.socket.connect", no_network)
-    nlp = build("no-such-organisation/no-such-bert")
-    start = time.perf_counter()
-    with pytest.raises(CNMError, match=r"(?s)no-such-organisation/no-such-bert.*needs a network"):
-        nlp.initialize()
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("name", ["./nowhere", "/no/such/folder"])

@@ -91,15 +91,6 @@ def test_replaced_pipelines_are_copied_and_pickled(nlp, described):
     assert predictions(pickle.loads(pickle.dumps(nlp)), described) == expected
 
 
-def test_a_model_that_holds_the_encoder_is_copied(nlp):
-    nlp.replace_listeners("transformer", "tagger", [LISTENER])
-    model = nlp.get_pipe("tagger").model
-    copied = model.copy()
-    docs = [nlp.make_doc(text) for text in TEXTS if text]
-    for left, right in zip(model.predict(docs), copied.predict(docs), strict=True):
-        assert (left == right).all()
-
-
 def test_the_layer_is_trained_from_a_config(cnm_folder, train, tmp_path, described):
     layer = {
         "@architectures": "spacy_cnm.Tok2VecCNMTransformer.v1",

@@ -87,13 +87,6 @@ def test_windows_of_ideographs(tokenizer):
     assert WordpieceSpans(10, 1)([doc], tokenizer)[0] == [doc[:]]
 
 
-def test_a_word_of_the_tokenizer_is_not_cut(tokenizer):
-    """Tokens are characters, but `hello` alone has other pieces than `he` and `llo`."""
-    doc = make_doc(list("今天hello好"))
-    spans = WordpieceSpans(4, 4)([doc], tokenizer)[0]
-    assert [span.text for span in spans] == ["今天", "hello", "好"]
-
-
 def test_windows_are_clipped_to_the_position_table(tokenizer):
     doc = make_doc(list("今天" * 100))
     assert {len(span) for span in WordpieceSpans(510, 400)([doc], tokenizer)[0][:-1]} == {62}

@@ -169,13 +169,3 @@ def test_case_7_length_is_capped_by_the_position_table(bert_folder, build, tmp_p
     assert_nothing_lost(nlp("我在北京见到了王小明" * 60), tokenizer)
     loaded = spacy.blank("zh").from_config(nlp.config).from_bytes(nlp.to_bytes())
     assert loaded.get_pipe("transformer").model.tokenizer.model_max_length == 64
-
-
-def test_a_long_document_takes_linear_time(tokenizer):
-    """Rows of one long span only look at their own tokens (quadratic: minutes)."""
-    words = list(LONG) * 100
-    doc = Doc(spacy.blank("zh").vocab, words=words, spaces=[False] * len(words))
-    rows, batch, align = tokenize_spans([[doc[:]]], tokenizer)
-    assert len(batch) == len(rows[0]) == -(-len(words) // 62)
-    assert align.lengths.tolist() == [1] * len(words)
-    assert sum(len(span) for span in rows[0]) == len(words)
