@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from spacy.tokens import Doc
 from thinc.api import Model, chain, get_torch_default_device
+from transformers.modeling_outputs import ModelOutput
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling.wrap import load_or_wrap
@@ -16,6 +18,7 @@ from .stt import (
     FullTransformerBatch,
     HFObjects,
     TransformerModel,
+    WordpieceBatch,
     convert_inputs,
     convert_outputs,
     maybe_flush_pytorch_cache,
@@ -25,6 +28,8 @@ from .stt import (
 )
 from .wordpieces import tokenize_spans
 
+#: Word pieces, padding included, that prediction gives the encoder at once.
+PIECES_AT_ONCE = 2**15
 TOK2VEC_ARCHITECTURE = "spacy_cnm.Tok2VecCNMTransformer.v1"
 
 
@@ -125,16 +130,37 @@ def forward(
         return FullTransformerBatch.empty(len(docs)), lambda d_output: docs
     maybe_flush_pytorch_cache(chance=model.attrs.get("flush_cache_chance", 0))
     row_spans, wordpieces, align = tokenize_spans(nested_spans, tokenizer)
-    model_output, backprop_encoder = model.layers[0](wordpieces, is_train)
+    if is_train:
+        model_output, backprop_encoder = model.layers[0].begin_update(wordpieces)
+    else:
+        model_output = _predict_in_parts(model.layers[0], wordpieces)
 
     def backprop(d_output: FullTransformerBatch) -> list[Doc]:
-        backprop_encoder(d_output.model_output)
+        if is_train:
+            backprop_encoder(d_output.model_output)
         return docs
 
     output = FullTransformerBatch(
         spans=row_spans, wordpieces=wordpieces, model_output=model_output, align=align
     )
     return output, backprop
+
+
+def _predict_in_parts(encoder: Model, wordpieces: WordpieceBatch) -> ModelOutput:
+    """Encode so many rows at once that a book's activations fit into memory."""
+    n_rows = max(1, PIECES_AT_ONCE // wordpieces.input_ids.shape[1])
+    starts = range(0, len(wordpieces), n_rows)
+    parts = [encoder.predict(wordpieces[start : start + n_rows]) for start in starts]
+    if len(parts) == 1:
+        return parts[0]
+    output = {}
+    for key, value in parts[0].items():
+        values = [part[key] for part in parts]
+        layers = isinstance(value, tuple)  # hidden states and attentions: one tensor a layer
+        output[key] = (
+            tuple(map(torch.cat, zip(*values, strict=True))) if layers else torch.cat(values)
+        )
+    return type(parts[0])(**output)
 
 
 def replace_listener(model: CNMTransformerModel) -> Model:
