@@ -1,0 +1,67 @@
+"""`spacy-cnm wrap` and `spacy-cnm new` as a user runs them."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from transformers import AutoTokenizer
+
+from spacy_cnm.modeling import CNMBertForMaskedLM, CNMBertModel
+
+
+def cli(*arguments, code=0):
+    """Run the command line; give what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "spacy_cnm", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_wrap_saves_a_checkpoint_that_loads(bert_folder, tmp_path):
+    out = tmp_path / "wrapped"
+    report = cli("wrap", bert_folder, out, "--structure-size", 8)
+    assert "component embeddings" in report
+    model = CNMBertModel.from_pretrained(out)
+    assert model.config.structure_size == 8
+    tokenizer = AutoTokenizer.from_pretrained(out)
+    assert tokenizer.tokenize("今䶮") == ["今", "䶮"]
+
+    assert "--force" in cli("wrap", bert_folder, out, code=1)
+    cli("wrap", bert_folder, out, "--structure-size", 8, "--force")
+    again = CNMBertModel.from_pretrained(out)
+    state, repeated = model.state_dict(), again.state_dict()
+    structure = [key for key in state if key.startswith(("structure", "fusion"))]
+    assert all(torch.equal(state[key], repeated[key]) for key in structure)
+
+
+def test_wrap_keeps_the_masked_lm_head(bert_folder, tmp_path):
+    cli("wrap", bert_folder, tmp_path / "lm", "--masked-lm", "--structure-size", 8)
+    CNMBertForMaskedLM.from_pretrained(tmp_path / "lm")
+
+
+def test_new_counts_its_vocabulary_in_the_texts(tmp_path):
+    (tmp_path / "a.txt").write_text("今天天气好\n今天", encoding="utf-8")
+    out = tmp_path / "new"
+    cli("new", tmp_path / "a.txt", out, "--layers", 1, "--width", 64, "--min-count", 2)
+    assert CNMBertModel.from_pretrained(out).config.vocab_size == 5 + 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("wrap", "./nowhere", "out"), "nowhere"),
+        (("new", "missing.txt", "out"), "missing.txt"),
+        (("new", "missing.txt", "out", "--width", 100), "100"),
+    ],
+)
+def test_errors_are_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = cli(*arguments, code=1)
+    assert message in printed
+    assert "Traceback" not in printed
+    assert not (tmp_path / "out").exists()
