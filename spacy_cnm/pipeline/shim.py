@@ -136,9 +136,7 @@ class CNMShim(HFShim):
             model.to(get_torch_default_device())
             tokenizer = _load_tokenizer(message["tokenizer"])
             cap_length(tokenizer, model.config.max_position_embeddings)
-        settings = (
-            message.get(f"_init_{part}_config", {}) for part in ("tokenizer", "transformer")
-        )
+        settings = (message.get(key, {}) for key in _SETTINGS)
         self._hfmodel = HFObjects(tokenizer, model, None, *map(SimpleFrozenDict, settings))
         self._model = model
         return self

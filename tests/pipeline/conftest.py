@@ -235,7 +235,7 @@ def run_python(tmp_path_factory) -> Callable[..., str]:
 def trained(build, train, cnm_folder) -> Language:
     """A trained pipeline, for reading only."""
     nlp = build(cnm_folder, "ner", "tagger", "textcat")
-    train(nlp, 60)
+    train(nlp, 80)
     return nlp
 
 
