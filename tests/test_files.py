@@ -17,7 +17,8 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
             path.write_text("half")
             raise KeyboardInterrupt
 
-    pytest.raises(KeyboardInterrupt, fail)
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert target.read_text() == "new"
     assert [p.name for p in target.parent.iterdir()] == ["file.txt"]
 
@@ -34,6 +35,7 @@ def test_a_folder_is_replaced_whole_or_kept(tmp_path):
             (path / "other").write_text("half")
             raise KeyboardInterrupt
 
-    pytest.raises(KeyboardInterrupt, fail)
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert (target / "file").read_text() == "two"
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]

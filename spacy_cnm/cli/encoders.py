@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Table = Annotated[
     Path | None, typer.Option(help="Structure table made by 'ids build'. Default: the shipped one.")
 ]
+StructureSize = Annotated[int, typer.Option(min=1, help="Width of the structure vectors.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random weights.")]
 
@@ -22,7 +23,7 @@ def wrap(
     base: Annotated[str, typer.Argument(help="A BERT: folder or hub name.")],
     out: Annotated[Path, typer.Argument(help="Folder to write.")],
     table: Table = None,
-    structure_size: Annotated[int, typer.Option(help="Width of the structure vectors.")] = 256,
+    structure_size: StructureSize = 256,
     fusion_layer_norm: Annotated[
         bool, typer.Option("--fusion-layer-norm", help="The LayerNorm of the paper's equation 5.")
     ] = False,
@@ -59,6 +60,7 @@ def new(
         int, typer.Option(min=1, help="Occurrences that a character of the vocabulary needs.")
     ] = 3,
     max_length: Annotated[int, typer.Option(min=16, help="Word pieces a row at most.")] = 512,
+    structure_size: StructureSize = 256,
     table: Table = None,
     seed: Seed = 0,
     force: Force = False,
@@ -76,6 +78,7 @@ def new(
         width=width,
         min_count=min_count,
         max_length=max_length,
+        structure_size=structure_size,
         seed=seed,
         table=StructureTable.load(table) if table else None,
     )

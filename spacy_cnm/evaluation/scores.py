@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spacy.language import Language
-from spacy.scorer import Scorer, get_ner_prf
+from spacy.scorer import get_ner_prf
 from spacy.training import Example
 
-from spacy_cnm.pipeline.scorers import score_joint_tags, score_words
+from spacy_cnm.pipeline.scorers import score_categories, score_joint_tags, score_words
 
 from .gold import Gold
 from .pipelines import sets
@@ -65,13 +65,10 @@ def _entities(nlp: Language, examples: Sequence[Example]) -> dict[str, Any]:
 
 
 def _categories(nlp: Language, examples: Sequence[Example]) -> dict[str, Any]:
-    # spaCy takes any guess about a document without categories for a wrong one.
-    known = [example for example in examples if example.reference.cats]
-    labels = sorted({label for eg in known for label in (*eg.reference.cats, *eg.predicted.cats)})
+    labels = sorted(
+        {label for eg in examples for label in (*eg.reference.cats, *eg.predicted.cats)}
+    )
     multi_label = any(nlp.get_pipe_meta(name).factory == _MULTI_LABEL for name in nlp.pipe_names)
-    found = Scorer.score_cats(known, "cats", labels=labels, multi_label=multi_label)
-    values = {key: found[key] for key in ("cats_micro_f", "cats_macro_f", "cats_f_per_type")}
-    if not multi_label:
-        # One guess a document: its micro-averaged F is the share of right ones.
-        values["cats_acc"] = found["cats_micro_f"]
-    return values
+    found = score_categories(examples, labels=labels, multi_label=multi_label)
+    keys = ("cats_micro_f", "cats_macro_f", "cats_f_per_type", "cats_acc")
+    return {key: found[key] for key in keys if key in found}

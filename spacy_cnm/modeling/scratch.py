@@ -1,5 +1,6 @@
 """A new encoder, not trained yet, for a corpus: its vocabulary and random weights."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -71,6 +72,7 @@ def new_encoder(
     width: int = 256,
     min_count: int = 3,
     max_length: int = 512,
+    structure_size: int = 256,
     seed: int = 0,
     table: StructureTable | None = None,
 ) -> tuple[CNMBertModel, PreTrainedTokenizerFast]:
@@ -80,6 +82,7 @@ def new_encoder(
     n_layers, width: shape of the backbone; heads of width 64, feed-forward of 4 x width.
     min_count: occurrences that a character needs to enter the base vocabulary.
     max_length: word pieces a row, [CLS] and [SEP] included.
+    structure_size: width of the structure vectors.
     seed: of the random weights.
     table: structure table. Default: the shipped one.
     RETURNS: the model in evaluation mode and its tokenizer.
@@ -92,8 +95,31 @@ def new_encoder(
         num_attention_heads=max(1, width // 64),
         intermediate_size=4 * width,
         max_position_embeddings=max_length,
+        # BERT's 0.02 is for its width of 768; a narrow model would start with flat attention.
+        initializer_range=0.02 * math.sqrt(768 / width),
+        # A small model that sees its text once or twice has nothing to be kept from memorising.
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
     )
     torch.manual_seed(seed)
-    return build_model(
-        CNMBertModel, config, bert_tokenizer(vocab), table or StructureTable.default()
+    model, tokenizer = build_model(
+        CNMBertModel,
+        config,
+        bert_tokenizer(vocab),
+        table or StructureTable.default(),
+        structure_size=structure_size,
     )
+    with torch.no_grad():
+        model.embeddings.position_embeddings.weight.copy_(sinusoids(max_length, width))
+    return model, tokenizer
+
+
+def sinusoids(length: int, width: int) -> torch.Tensor:
+    """Sines and cosines of positions (Vaswani et al. 2017, section 3.5): (length, width) float.
+
+    As the start of learned position embeddings they show at once which characters are neighbours.
+    They have the size of the fused embeddings, which leave a LayerNorm.
+    """
+    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
+    angles = torch.arange(length)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)

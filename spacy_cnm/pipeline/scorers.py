@@ -1,14 +1,15 @@
 """Scores for pipelines that run on characters with joint labels and join them into words.
 
-Both scorers take predicted documents before and after the word merger. Reference documents are
-characters with joint labels. Positions count characters without white space, so that the two sides
-may differ in their tokens and spaces.
+The scorers of words and labels take predicted documents before and after the word merger. Reference
+documents are characters with joint labels. Positions count characters without white space, so that
+the two sides may differ in their tokens and spaces.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import spacy
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -41,6 +42,36 @@ def make_word_scorer() -> Callable[..., Scores]:
     RETURNS: `score_words`.
     """
     return score_words
+
+
+@spacy.registry.scorers("spacy_cnm.categories_scorer.v1")
+def make_categories_scorer() -> Callable[..., dict[str, Any]]:
+    """Create the scorer for a `textcat` whose corpus has documents without categories.
+
+    RETURNS: `score_categories`.
+    """
+    return score_categories
+
+
+def score_categories(
+    examples: Iterable[Example], *, multi_label: bool = False, **kwargs: Any
+) -> dict[str, Any]:
+    """Score categories with spaCy's scorer, on the documents that have any.
+
+    spaCy's own takes every guess about a document without categories for a wrong one.
+
+    multi_label, **kwargs: as `Scorer.score_cats` has them.
+    RETURNS: its scores, with `cats_acc`, the share of documents that are right, where categories
+        exclude each other; nothing where no reference has a category.
+    """
+    known = [example for example in examples if example.reference.cats]
+    if not known:
+        return {}
+    scores = Scorer.score_cats(known, "cats", multi_label=multi_label, **kwargs)
+    if not multi_label:
+        # One guess a document: its micro-averaged F is the share of right ones.
+        scores["cats_acc"] = scores["cats_micro_f"]
+    return scores
 
 
 def score_joint_tags(examples: Iterable[Example], **kwargs: Any) -> Scores:

@@ -6,7 +6,13 @@ from transformers import BertConfig, BertModel
 
 from spacy_cnm.errors import CNMError
 from spacy_cnm.modeling import CNMBertModel, wrap_bert
-from spacy_cnm.modeling.scratch import base_vocabulary, count_characters, new_encoder, read_texts
+from spacy_cnm.modeling.scratch import (
+    base_vocabulary,
+    count_characters,
+    new_encoder,
+    read_texts,
+    sinusoids,
+)
 from spacy_cnm.modeling.summary import parameter_counts, summarize
 
 TEXTS = ["今天天气很好", "今天天气不好 ABC", "鑫"]
@@ -67,3 +73,14 @@ def test_parameter_counts_of_the_bert_base_shape(base_tokenizer, table):
         CNMBertModel, base, tokenizer=base_tokenizer, table=table, fusion_layer_norm=True
     )
     assert parameter_counts(with_norm)["fusion LayerNorm"] == 2 * 768
+
+
+def test_positions_start_as_sines_and_cosines():
+    positions = sinusoids(4, 6)
+    assert positions.shape == (4, 6)
+    assert torch.equal(positions[0], torch.tensor([0.0, 1.0] * 3))
+    assert torch.allclose(positions[2, :2], torch.tensor([0.90930, -0.41615]), atol=1e-4)
+    # Neighbours are alike, and the likeness depends on the distance alone.
+    products = sinusoids(64, 64) @ sinusoids(64, 64).T
+    assert torch.allclose(products.diagonal(3), products.diagonal(3)[:1].expand(61), atol=1e-3)
+    assert (products.diagonal(1) > products.diagonal(5)[0]).all()

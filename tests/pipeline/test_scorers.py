@@ -1,6 +1,7 @@
 """Words and joint labels are scored alike before and after the merge."""
 
 import pytest
+import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -9,6 +10,7 @@ from spacy_cnm.errors import CNMError
 from spacy_cnm.pipeline.scorers import (
     make_joint_tag_scorer,
     make_word_scorer,
+    score_categories,
     score_joint_tags,
     score_words,
 )
@@ -123,3 +125,18 @@ def test_other_text_is_an_error(score):
 def test_registered_functions_give_the_scorers():
     assert make_joint_tag_scorer() is score_joint_tags
     assert make_word_scorer() is score_words
+
+
+def test_categories_of_documents_without_any_are_missing_not_wrong():
+    nlp = spacy.blank("zh")
+    examples = []
+    for gold, guess in (("positive", 0.9), ("negative", 0.8), (None, 0.7)):
+        predicted, reference = nlp.make_doc("书"), nlp.make_doc("书")
+        predicted.cats = {"positive": guess, "negative": 1 - guess}
+        if gold:
+            reference.cats = {label: float(label == gold) for label in predicted.cats}
+        examples.append(Example(predicted, reference))
+    scores = score_categories(examples, labels=["positive", "negative"])
+    assert scores["cats_acc"] == 0.5
+    assert scores["cats_f_per_type"]["positive"]["p"] == 0.5
+    assert score_categories(examples[2:], labels=["positive", "negative"]) == {}

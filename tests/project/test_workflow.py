@@ -84,7 +84,7 @@ def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
         check=True,
         capture_output=True,
     )
-    meta = srsly.read_json(project / "packages/zh_cnm_trf-0.1.0/zh_cnm_trf/meta.json")
+    meta = srsly.read_json(project / "packages/zh_cnm_trf-0.1.0/meta.json")
     assert any(requirement.startswith("spacy-cnm") for requirement in meta["requirements"])
     shutil.move(project / "packages/zh_cnm_trf-0.1.0/zh_cnm_trf", tmp_path)
     for name in ("training", "encoder", "corpus", "packages", "assets"):
