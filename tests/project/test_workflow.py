@@ -48,18 +48,23 @@ def project(tmp_path_factory) -> Path:
     return folder
 
 
-def run(project: Path, command: str, *options: str) -> str:
-    """Run a project command as a user would; give what it printed."""
+def python(folder: Path, *arguments: str, **environment: str) -> str:
+    """Run Python as a user would; give what it printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "spacy", "project", "run", command, ".", *SMALL, *options],
-        cwd=project,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,
         text=True,
         timeout=400,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+def run(project: Path, command: str) -> str:
+    """Run a command of the project."""
+    return python(project, "-m", "spacy", "project", "run", command, ".", *SMALL)
 
 
 @pytest.mark.slow
@@ -74,36 +79,22 @@ def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
     for command in ("corpus", "encoder", "train", "evaluate"):
         assert "nothing changed" in run(project, command)
 
-    # Building a wheel fetches build tools, so the source folder of the package is installed here.
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "spacy", "package", "training/demo/model-best", "packages"),
-            *("--name", "cnm_trf", "--version", "0.1.0", "--build", "none"),
-        ],
-        cwd=project,
-        check=True,
-        capture_output=True,
-    )
+    # Building in isolation would fetch build tools; the environment's own do here.
+    package = ("package", "training/demo/model-best", "packages", "--build", "none")
+    named = ("--name", "cnm_trf", "--version", "0.1.0")
+    python(project, "-m", "spacy", *package, *named)
+    source, target = project / "packages/zh_cnm_trf-0.1.0", tmp_path / "installed"
+    offline = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
+    python(project, "-m", "pip", "install", *offline, "--target", str(target), str(source))
     meta = srsly.read_json(project / "packages/zh_cnm_trf-0.1.0/meta.json")
     assert any(requirement.startswith("spacy-cnm") for requirement in meta["requirements"])
-    shutil.move(project / "packages/zh_cnm_trf-0.1.0/zh_cnm_trf", tmp_path)
     for name in ("training", "encoder", "corpus", "packages", "assets"):
         shutil.rmtree(project / name)
     program = (
         "import spacy; nlp = spacy.load('zh_cnm_trf'); doc = nlp('王䶮在北京讲话。');"
         "assert doc.text == '王䶮在北京讲话。'; assert doc.cats; print(nlp.pipe_names)"
     )
-    # The package is found through its folder, as an installed one would be.
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "cnm_word_merger" in done.stdout
+    assert "cnm_word_merger" in python(tmp_path, "-c", program, PYTHONPATH=str(target))
 
 
 def test_every_command_declares_what_it_needs_and_makes():
