@@ -27,9 +27,9 @@ $(VENV)/python:
 
 # A plain install, not an editable one: what is tested is what users get.
 $(STAMP): $(VENV)/python $(SOURCES)
-	rm -rf build
+	rm -rf build spacy_cnm.egg-info
 	$(BIN)/pip install --quiet --constraint constraints.txt '.[demo,test]'
-	rm -rf build
+	rm -rf build spacy_cnm.egg-info
 	touch $@
 
 clean:

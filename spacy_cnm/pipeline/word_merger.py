@@ -7,6 +7,7 @@ sentence, or white space.
 """
 
 import copy
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -131,6 +132,9 @@ def words_of(doc: Doc) -> list[Word]:
     RETURNS: (start, end, tag) of each word in tokens; together they cover the document.
     """
     labels = [token.tag_ for token in doc]
+    for i in range(1, len(doc)):
+        if _is_joint(labels[i]) and _is_joint(labels[i - 1]) and _is_mark(doc[i].text):
+            labels[i] = INSIDE + labels[i - 1][len(INSIDE) :]
     for i in _word_borders(doc):
         if labels[i].startswith(INSIDE):
             labels[i] = BEGIN + labels[i][len(INSIDE) :]
@@ -150,6 +154,15 @@ def _word_borders(doc: Doc) -> Iterator[int]:
         token_at = {token.idx: token.i for token in doc}
         offsets = chain.from_iterable((span.start_char, span.end_char) for span in spans)
         yield from (token_at[offset] for offset in offsets if offset in token_at)
+
+
+def _is_joint(label: str) -> bool:
+    return label.startswith((BEGIN, INSIDE))
+
+
+def _is_mark(text: str) -> bool:
+    """Whether a token only modifies the one before it: accents, variation selectors, joiners."""
+    return all(unicodedata.category(char) in ("Mn", "Me", "Cf") for char in text)
 
 
 def _is_space(token: Token) -> bool:

@@ -27,7 +27,9 @@ def tokenize_spans(
     nested_spans: spans of each document, none empty; at least one.
     RETURNS: the spans of each document, one a row (a part of the span given, where that was too
         long); the word pieces of the R rows, padded to the longest; and the alignment of every
-        token to its pieces in the flattened rows.
+        token to its pieces in the flattened rows. White space has none. What BERT's normalizer
+        deletes (variation selectors, joiners, private-use characters) has those of the token
+        before it, or [CLS] at the start: components know no empty vector but that of white space.
     """
     limit = tokenizer.model_max_length - 2
     encodings = tokenizer(
@@ -58,7 +60,29 @@ def tokenize_spans(
         target[: len(row_offsets)] = row_offsets
     flat_spans = list(chain.from_iterable(row_spans))
     align = get_alignment_via_offset_mapping(flat_spans, cast(Ints2d, padded))
-    return row_spans, batch, align
+    return row_spans, batch, _without_gaps(align, row_spans, batch.input_ids.shape[1])
+
+
+def _without_gaps(align: Ragged, row_spans: NestedSpans, width: int) -> Ragged:
+    """Give visible tokens without pieces those of the token before, in their document, or [CLS].
+
+    width: word pieces a row, so that row r begins at piece r * width.
+    """
+    if align.lengths.all():
+        return align
+    pieces = np.split(align.dataXd, np.cumsum(align.lengths)[:-1])
+    position = first_row = 0
+    for spans in filter(None, row_spans):
+        last = np.array([first_row * width], dtype=align.dataXd.dtype)
+        for token in spans[0].doc:
+            if not len(pieces[position]) and not token.text.isspace():
+                pieces[position] = last
+            if len(pieces[position]):
+                last = pieces[position]
+            position += 1
+        first_row += len(spans)
+    lengths = np.array([len(indices) for indices in pieces], dtype=align.lengths.dtype)
+    return Ragged(np.concatenate(pieces), lengths)
 
 
 def _rows(span: Span, offsets: list[tuple[int, int]], limit: int) -> Iterator[tuple[slice, Span]]:
