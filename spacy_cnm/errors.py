@@ -31,7 +31,6 @@ class Errors:
     E009 = "{chars} cannot be both atomic and non-atomic"
     E010 = "a table is asked for single characters, not for {value}"
     E011 = "the table holds no tree for '{char}' (U+{code})"
-    E012 = "cannot write {path}: {why}"
     E013 = "{path} is no intact structure table: {what}; build it again (spacy-cnm ids build)"
     E014 = "unknown format '{value}': choose one of {known}"
     E015 = (
@@ -70,7 +69,8 @@ class Errors:
     )
     E107 = (
         "Keys {kind} in the weights of {source!r}: {keys}. It was made by another version, cut off "
-        "or edited; make it again with 'spacy-cnm wrap' or by training."
+        "or edited, or is another kind of model; make it again with 'spacy-cnm wrap' or by "
+        "training. A plain BERT has to be complete."
     )
     E108 = (
         "Weights in {source!r} that have not the shape that its configuration asks for: {keys}. "
@@ -86,19 +86,56 @@ class Errors:
         "wrapped, and only 'cnm_bert' checkpoints loaded."
     )
     E111 = (
-        "Unknown key {key!r} in structure_config. Known: 'table' (a file made by 'spacy-cnm ids "
-        "build') and {known}."
+        "Unknown setting {key!r} of the structure side (in a config: structure_config). Known: "
+        "'table' (a file made by 'spacy-cnm ids build') and {known}."
     )
     E112 = (
         "structure_config asks for {key} = {value!r}, but the CNM-BERT checkpoint {source!r} has "
         "{found!r}. Leave it out, or wrap the plain BERT again."
     )
-
     E113 = (
         "No character occurs {min_count} times in the texts, so there is no vocabulary. Give more "
         "text or a lower --min-count."
     )
     E114 = "Cannot read {path} as UTF-8 text: {reason}"
+    E115 = (
+        "The tokenizer was extended for a model of {found} token embeddings, but this one has "
+        "{wanted}: every added ideograph would get another's structure. Give the tokenizer that "
+        "is not extended, or extend_tokenizer(base, first_id={wanted})."
+    )
+    E116 = (
+        "The tokenizer beside {source!r} is not the model's: {what}. Every id would stand for "
+        "another character. Copy the tokenizer that was saved with the model."
+    )
+    E117 = (
+        "The model has {rows} token embeddings, the tokenizer {tokens} tokens, so ideographs have "
+        "to be added after the unused rows. Use wrap_bert, which returns the tokenizer too, or "
+        "give from_bert tokenizer=extend_tokenizer(base, first_id={rows})."
+    )
+    E118 = (
+        "The embeddings of a CNM-BERT cannot be resized: the ids after its {size} token embeddings "
+        "are those of the added ideographs. Add tokens to the plain BERT and its tokenizer, resize "
+        "that, and wrap it again (wrap_bert)."
+    )
+    E119 = (
+        "The configuration lacks {keys}. It is no CNM-BERT's (model_type is {kind!r}), or was cut "
+        "or edited. Wrap a plain BERT ('spacy-cnm wrap'), or copy the model's own config.json."
+    )
+    E120 = (
+        "The structure table of {source!r} does not agree with its configuration "
+        "(structure_groups): {fault}. The checkpoint was edited; make it again with 'spacy-cnm "
+        "wrap' or by training."
+    )
+    E121 = (
+        "The weight {key!r} in {source!r} has values that are not finite. Training diverged, or "
+        "the file is damaged; take an earlier state."
+    )
+    E122 = "{key} is {value!r}, but has to be {wanted}."
+    E123 = "{value!r} is no {wanted}. {remedy}"
+    E124 = (
+        "The tokenizer's model_max_length is {length!r}; a row needs 4 word pieces at least. Leave "
+        "it out of tokenizer_config, and the model's own bound is used."
+    )
 
     # --- pipeline ----------------------------------------------------------------------------
     E201 = (
@@ -178,6 +215,10 @@ class Errors:
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."
     E402 = "The width {width} is not a multiple of 64, the width of an attention head."
+    E403 = (
+        "{path} is not replaced: it is neither empty nor an encoder (a folder with a config.json "
+        "of model_type cnm_bert). Choose another name, or remove it yourself."
+    )
     E410 = (
         "{name}: no such pipeline ({reason}). Give the folder of a trained pipeline, or install "
         "its package."
@@ -189,6 +230,15 @@ class Errors:
     )
     E413 = "{path}: no document has tags, entities or categories, so there is nothing to score."
     E414 = "Unknown baseline {baseline!r}; known are: {known}."
+    E420 = (
+        "{path}: cannot be written ({why}). Check the free space and the permissions, or choose "
+        "another place."
+    )
+    E421 = "{path} is or holds an input, which would be overwritten. Choose another name."
+    E422 = "{path} is named for two outputs. Choose another name for one of them."
+    E423 = "There is nothing to show: a text is empty."
+    E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
+    E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
 
 
 class Warnings:

@@ -1,10 +1,13 @@
 """`spacy-cnm`: one sub-command a module; heavy imports wait until a command needs them."""
 
+import signal
 import sys
+from collections.abc import Iterable
+from io import TextIOWrapper
 
 import typer
 
-from spacy_cnm.errors import CNMError
+from spacy_cnm.errors import CNMError, Errors
 
 from . import corpora, encoders, evaluate, ids
 
@@ -26,10 +29,24 @@ app.command()(evaluate.show)
 def main() -> None:
     """Run the command line.
 
-    A `CNMError` or a failing file becomes one line on standard error and exit status 1.
+    A `CNMError` or a failing file becomes one line on standard error and exit status 1. What the
+    terminal's encoding lacks is written as an escape. SIGTERM cleans up as Ctrl-C does.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
+        _check_arguments(sys.argv[1:])
         app()
     except (CNMError, OSError) as error:
         typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
         sys.exit(1)
+
+
+def _check_arguments(arguments: Iterable[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise CNMError(Errors.E424.format(argument=ascii(argument))) from error

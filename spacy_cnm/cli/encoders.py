@@ -1,12 +1,14 @@
 """`spacy-cnm wrap` and `spacy-cnm new`: encoder checkpoints as Hugging Face folders."""
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.files import atomic_folder
+from spacy_cnm.files import atomic_folder, check_outputs
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -34,7 +36,7 @@ def wrap(
     force: Force = False,
 ) -> None:
     """Wrap a plain Chinese BERT: same outputs at first, plus a structure side to be trained."""
-    _check_out(out, force)
+    _check_out(out, [base, *([table] if table else [])], force)
     import torch
 
     from spacy_cnm.ids import StructureTable
@@ -66,7 +68,7 @@ def new(
     force: Force = False,
 ) -> None:
     """Make a small untrained encoder whose vocabulary comes from your texts."""
-    _check_out(out, force)
+    _check_out(out, [*texts, *([table] if table else [])], force)
     if width % 64:
         raise CNMError(Errors.E402.format(width=width))
     from spacy_cnm.ids import StructureTable
@@ -85,16 +87,31 @@ def new(
     _save(model, tokenizer, out)
 
 
-def _check_out(out: Path, force: bool) -> None:
+def _check_out(out: Path, inputs: Iterable[str | Path], force: bool) -> None:
+    """Check that a folder may be written; of those that exist only encoders are ever replaced."""
     if out.exists() and not force:
         raise CNMError(Errors.E401.format(path=out))
+    check_outputs(inputs, folder=out)
+    if out.exists() and any(out.iterdir()) and not _is_encoder(out):
+        raise CNMError(Errors.E403.format(path=out))
+
+
+def _is_encoder(folder: Path) -> bool:
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "cnm_bert"
 
 
 def _save(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast", out: Path) -> None:
     from spacy_cnm.modeling.summary import summarize
 
     with atomic_folder(out) as folder:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        try:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+        except Exception as error:  # safetensors and tokenizers have their own for a full disk
+            raise OSError(str(error)) from error
     typer.echo(summarize(model))
     typer.echo(f"Saved to {out}")

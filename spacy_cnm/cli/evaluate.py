@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import check_outputs
+
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="Pipeline: a folder or an installed package.")
 ]
@@ -24,15 +27,15 @@ def evaluate(
     ] = None,
 ) -> None:
     """Score a pipeline on a test file: words, tags, entities, categories, and its speed."""
-    from spacy_cnm.corpora.docs import check_not_folder, write_json
+    from spacy_cnm.corpora.docs import write_json
     from spacy_cnm.evaluation.evaluate import evaluate as run
     from spacy_cnm.evaluation.table import table
 
-    check_not_folder(out)
+    check_outputs([model, test], files=[out])
     evaluation = run(model, test, baseline=baseline, gpu_id=gpu_id, batch_size=batch_size)
-    write_json(evaluation.to_dict(), out, sort_keys=True)
     for line in table(evaluation):
         typer.echo(line)
+    write_json(evaluation.to_dict(), out, sort_keys=True)
 
 
 def show(
@@ -43,6 +46,8 @@ def show(
     gpu_id: GpuId = -1,
 ) -> None:
     """Show what a pipeline makes of texts: words, entities, rare characters, category."""
+    if not all(text.strip() for text in texts or ()):
+        raise CNMError(Errors.E423)
     from spacy_cnm.evaluation.pipelines import load_pipeline
     from spacy_cnm.evaluation.show import EXAMPLES, describe, vocabulary_of
 

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import atomic_path, check_outputs
+
 if TYPE_CHECKING:
     from spacy_cnm.ids import StructureTable
 
@@ -37,6 +40,7 @@ def build(
     from spacy_cnm.ids import build_table
     from spacy_cnm.ids.statistics import describe
 
+    check_outputs([source], files=[out])
     table = build_table(
         source,
         format=format,
@@ -67,11 +71,14 @@ def show(
     ] = None,
 ) -> None:
     """Print the sequence and the tree of characters."""
-    from spacy_cnm.errors import CNMError, Errors
     from spacy_cnm.ids.svg import draw_svg
     from spacy_cnm.ids.svg_fusion import draw_fusion_svg
     from spacy_cnm.ids.text import code_point, draw_text
 
+    if not characters:
+        raise CNMError(Errors.E423)
+    if svg is not None:
+        check_outputs([table] if table else [], files=[svg])
     loaded = _load(table)
     if svg is not None and len(characters) != 1:
         raise CNMError(Errors.E016.format(n=len(characters)))
@@ -81,7 +88,8 @@ def show(
     if svg is not None:
         char, tree = trees[0]
         picture = draw_svg(char, tree) if context is None else draw_fusion_svg(char, tree, context)
-        _write(svg, picture)
+        with atomic_path(svg) as temporary:
+            temporary.write_text(picture, encoding="utf-8")
     blocks = [f"{char}  {code_point(char)}  {tree}\n\n{draw_text(tree)}" for char, tree in trees]
     typer.echo("\n\n".join(blocks))
 
@@ -98,14 +106,3 @@ def _load(path: Path | None) -> "StructureTable":
     from spacy_cnm.ids import StructureTable
 
     return StructureTable.default() if path is None else StructureTable.load(path)
-
-
-def _write(path: Path, text: str) -> None:
-    from spacy_cnm.errors import CNMError, Errors
-    from spacy_cnm.files import atomic_path
-
-    try:
-        with atomic_path(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CNMError(Errors.E012.format(path=path, why=error.strerror or error)) from error

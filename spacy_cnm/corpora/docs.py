@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.files import atomic_path
+from spacy_cnm.files import atomic_path, check_outputs
 
 from .records import Record
 from .segmentation import BEGIN, INSIDE
@@ -104,9 +104,9 @@ def write_docs(
     path: the file; it appears when it is complete.
     progress: show a progress bar on standard error.
     RETURNS: counts of what was written.
-    RAISES: CNMError when the path is a folder.
+    RAISES: CNMError when the file cannot be written.
     """
-    check_not_folder(path)
+    check_outputs([], files=[path])
     nlp = reference_nlp()
     summary = Summary()
     doc_bin = DocBin(attrs=_ATTRS)
@@ -135,15 +135,6 @@ def read_docs(path: str | os.PathLike[str]) -> list[Doc]:
         raise CNMError(Errors.E301.format(path=path, reason=error.strerror or error)) from error
     except Exception as error:  # zlib, msgpack and numpy each have their own for a damaged file
         raise CNMError(Errors.E311.format(path=path, reason=error)) from error
-
-
-def check_not_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse to write a file where a folder is.
-
-    RAISES: CNMError when the path is a folder.
-    """
-    if os.path.isdir(path):
-        raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
 
 
 def write_json(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import check_outputs, check_regular
 
 from .char_bio import read_char_bio
 from .docs import Summary, write_docs, write_json
@@ -41,10 +42,14 @@ def convert_ner(
     max_repaired: largest share (0..1) of repaired sentences.
     progress: show a progress bar on standard error.
     RETURNS: the counts of the input and of the output.
-    RAISES: CNMError for an unknown format, an unreadable file, or too many bad sentences; nothing
-        is written then.
+    RAISES: CNMError for an unknown format, an unreadable file, outputs that cannot be written, or
+        too many bad sentences; nothing is written then.
     """
+    target = Path(target)
+    report_path = target.parent / f"{target.stem}.report.json"
+    check_outputs([source], files=[target, report_path, *([] if text is None else [text])])
     if format == "auto":
+        check_regular(source)
         format = "weibo" if looks_like_weibo(read_lines(source)) else "bio"
     if format not in READERS:
         raise CNMError(Errors.E307.format(format=format, known=", ".join(["auto", *READERS])))
@@ -54,7 +59,6 @@ def convert_ner(
     summary = write_docs(records, target, progress=progress)
     if text is not None:
         write_texts(records, text)
-    target = Path(target)
     content = {"format": format, "input": report.to_dict(), "written": summary.to_dict()}
-    write_json(content, target.with_name(f"{target.stem}.report.json"))
+    write_json(content, report_path)
     return report, summary

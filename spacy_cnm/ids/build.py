@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import check_regular
 
 from .babelstone import read_babelstone
 from .canonical import Choice, choose_trees
@@ -46,6 +47,7 @@ def build_table(
     """
     options = Options(min_count, max_depth, self_leaf, atomic, non_atomic)
     name = Path(path).name
+    check_regular(path)
     if format == "auto":
         format = detect_format(path)
     elif format not in FORMATS:

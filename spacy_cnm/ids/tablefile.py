@@ -50,11 +50,8 @@ def write_table(path: str | os.PathLike[str], arrays: TableArrays, source: dict[
     columns = [np.diff(arrays.characters, prepend=0), np.diff(arrays.components, prepend=0)]
     columns += [arrays.roots, arrays.node_operator, *arrays.node_children.T]
     payload = zlib.compress(b"".join(map(_pack, columns)), 9)
-    try:
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(MAGIC + text.encode("ascii") + b"\n" + payload)
-    except OSError as error:
-        raise CNMError(Errors.E012.format(path=path, why=error.strerror or error)) from error
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(MAGIC + text.encode("ascii") + b"\n" + payload)
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[TableArrays, dict[str, Any]]:
