@@ -18,6 +18,14 @@ _Path = str | os.PathLike[str]
 _MOST_NAME = 100
 
 
+class _WriteError(CNMError):
+    """A path cannot be written, and why."""
+
+    def __init__(self, path: _Path, why: str) -> None:
+        super().__init__(Errors.E420.format(path=path, why=why))
+        self.why = why
+
+
 def check_outputs(
     inputs: Iterable[_Path], *, files: Iterable[_Path] = (), folder: _Path | None = None
 ) -> None:
@@ -132,8 +140,7 @@ def _check_place(path: _Path) -> None:
     # What is there, and the folder that the new one is put into.
     for place in existing[: 2 if existing[0] == places[0] else 1]:
         if not os.access(place, os.W_OK):
-            why = f"no permission to write to {place}"
-            raise CNMError(Errors.E420.format(path=path, why=why))
+            raise _WriteError(path, f"no permission to write to {place}")
 
 
 def _is_special(path: _Path) -> bool:
@@ -150,12 +157,16 @@ def _has_others(target: Path, new: Path) -> bool:
 
 @contextmanager
 def _naming(path: _Path) -> Iterator[None]:
-    """Turn every failure of the system into an error that names the path the user gave."""
+    """Turn every failure of the system into an error that names the path the user gave.
+
+    Of a file in a folder, both temporary, the folder is what the user gave.
+    """
     try:
         yield
     except OSError as error:
-        why = error.strerror or error
-        raise CNMError(Errors.E420.format(path=path, why=why)) from error
+        raise _WriteError(path, str(error.strerror or error)) from error
+    except _WriteError as error:
+        raise _WriteError(path, error.why) from error
 
 
 def _prepare(path: _Path) -> Path:

