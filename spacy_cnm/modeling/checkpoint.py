@@ -1,20 +1,27 @@
 """What a checkpoint must hold, and errors that say what it lacks."""
 
+import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import constants
 from huggingface_hub.utils import get_session
-from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import PretrainedConfig
 
 from spacy_cnm.errors import CNMError, Errors
 
+from .consistency import check_model
+
+#: What a folder needs, each under one of these names.
+_FILES = (
+    ("config.json",),
+    ("model.safetensors", "model.safetensors.index.json"),
+    ("tokenizer.json", "vocab.txt"),
+)
 #: First or second part of every key of the structure side.
 _STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index")
 #: Seconds to wait for the hub's first answer.
@@ -35,7 +42,7 @@ def source_options(source: str | os.PathLike[str]) -> dict[str, Any]:
 
     RAISES CNMError: `source` is neither a folder nor the name of a model on the hub.
     """
-    if Path(source).is_dir():
+    if str(source) and Path(source).is_dir():
         return {"local_files_only": True}
     if Path(source).exists() or not _HUB_ID.fullmatch(str(source)):
         raise CNMError(Errors.E104.format(source=source))
@@ -58,25 +65,58 @@ def loading_errors(source: object) -> Iterator[None]:
         yield
     except CNMError:
         raise
-    except (OSError, ValueError, SafetensorError) as error:
-        raise CNMError(Errors.E106.format(source=source, reason=error)) from error
+    except Exception as error:  # tokenizers raises nothing more special
+        reason = _fault(source) or short_reason(error)
+        raise CNMError(Errors.E106.format(source=source, reason=reason)) from error
+
+
+def short_reason(error: Exception) -> str:
+    """The first line of an error's message, for another message."""
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"[:300]
+
+
+def _fault(source: object) -> str:
+    """What a folder lacks to be a model, or which of its files is damaged; "" if neither."""
+    if not isinstance(source, str | os.PathLike) or not Path(source).is_dir():
+        return ""
+    absent = [names[0] for names in _FILES if not any(Path(source, n).exists() for n in names)]
+    if absent:
+        return f"the folder has no {', no '.join(absent)}"
+    for path in sorted(Path(source).glob("*.json")):
+        try:
+            json.loads(path.read_bytes())
+        except ValueError as error:
+            return f"{path.name} is damaged ({error})"
+    return ""
 
 
 def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
-    """Check a model that transformers has loaded: its structure side and every shape.
+    """Check a model that transformers has loaded, a CNM-BERT or the plain BERT to be wrapped.
 
+    A BERT may lack its pooler, and all of a masked-LM head.
     info: transformers' loading info (missing_keys, unexpected_keys, mismatched_keys).
     RAISES CNMError: with the names of the keys that are missing, extra, misshapen or out of range.
     """
     # Older and newer transformers list names or (name, shape, expected shape).
     misshapen = [key if isinstance(key, str) else key[0] for key in info["mismatched_keys"]]
     if misshapen:
-        raise CNMError(Errors.E108.format(keys=", ".join(misshapen), source=source))
-    for kind in ("missing", "unexpected"):
-        bad = sorted(filter(is_structure_key, info[f"{kind}_keys"]))
-        if bad:
-            raise CNMError(Errors.E107.format(kind=kind, keys=", ".join(bad), source=source))
-    check_tables(getattr(model, "bert", model), source)
+        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=source))
+    missing = set(info["missing_keys"])
+    tied = set(model._tied_weights_keys or ())
+    head = {key for key in model.state_dict() if key.startswith("cls.")} - tied
+    if head <= missing:
+        missing -= head | tied
+    bad = {
+        "missing": [key for key in missing if "pooler" not in key.split(".")[:2]],
+        "unexpected": list(filter(is_structure_key, info["unexpected_keys"])),
+    }
+    for kind, keys in bad.items():
+        if keys:
+            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=source))
+    encoder = getattr(model, "bert", model)
+    if hasattr(encoder, "structure"):
+        check_model(encoder, source)
 
 
 def check_state(model: nn.Module, state: Mapping[str, Tensor], source: object) -> None:
@@ -90,35 +130,18 @@ def check_state(model: nn.Module, state: Mapping[str, Tensor], source: object) -
         ("unexpected", state.keys() - expected.keys()),
     ):
         if keys:
-            names = ", ".join(sorted(keys))
-            raise CNMError(Errors.E107.format(kind=kind, keys=names, source=source))
+            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=source))
     misshapen = [
         f"{key} is {tuple(tensor.shape)}, not {tuple(expected[key].shape)}"
         for key, tensor in state.items()
         if tensor.shape != expected[key].shape
     ]
     if misshapen:
-        raise CNMError(Errors.E108.format(keys=", ".join(misshapen), source=source))
+        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=source))
 
 
-def check_tables(model: Any, source: object) -> None:
-    """Check that the integer tables of a `CNMBertModel` point inside the embeddings.
-
-    RAISES CNMError: with the name of the first table that does not.
-    """
-    config: PretrainedConfig = model.config
-    encoder = model.structure
-    n_nodes = len(encoder.node_operator)
-    limits = {
-        "token_index": (model.token_index, config.vocab_size),
-        "struct_index": (model.struct_index, config.structure_rows),
-        "structure.roots": (encoder.roots, n_nodes),
-        "structure.node_operator": (
-            encoder.node_operator,
-            encoder.operator_embeddings.num_embeddings,
-        ),
-        "structure.node_children": (encoder.node_children, n_nodes),
-    }
-    for key, (tensor, limit) in limits.items():
-        if tensor.numel() and not (int(tensor.min()) >= 0 and int(tensor.max()) < limit):
-            raise CNMError(Errors.E109.format(key=key, limit=limit, source=source))
+def _names(keys: Iterable[str], most: int = 10) -> str:
+    """Names for a message, structure side first; of many only some."""
+    ordered = sorted(keys, key=lambda key: (not is_structure_key(key), key))
+    rest = f" and {len(ordered) - most} more" if len(ordered) > most else ""
+    return ", ".join(ordered[:most]) + rest

@@ -3,17 +3,22 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 from transformers import BertForMaskedLM, BertModel, BertPreTrainedModel
 from transformers.modeling_outputs import (
     BaseModelOutputWithPoolingAndCrossAttentions,
     MaskedLMOutput,
 )
 
+from spacy_cnm.errors import CNMError, Errors
+
 from .checkpoint import check_loaded, loading_errors
 from .config import CNMBertConfig
+from .consistency import check_no_gap
 from .fusion import Fusion
 from .structure_encoder import StructureEncoder
+from .tokenizer import is_extended
 
 
 class CNMBertPreTrainedModel(BertPreTrainedModel):
@@ -22,7 +27,7 @@ class CNMBertPreTrainedModel(BertPreTrainedModel):
     config_class = CNMBertConfig
     base_model_prefix = "bert"
 
-    def _init_weights(self, module: torch.nn.Module) -> None:
+    def _init_weights(self, module: nn.Module) -> None:
         super()._init_weights(module)
         if isinstance(module, Fusion):
             module.init_weights(structure_std=self.config.initializer_range)
@@ -32,7 +37,7 @@ class CNMBertPreTrainedModel(BertPreTrainedModel):
         """Load a CNM-BERT checkpoint, from safetensors only.
 
         source (str or Path): folder or hub id. Other arguments as in transformers.
-        RAISES CNMError: a structure key is missing, extra, misshapen or out of range.
+        RAISES CNMError: a key is missing, extra or misshapen, or a value is out of range.
         """
         with_info = kwargs.pop("output_loading_info", False)
         # Misshapen weights are reported by `check_loaded`, with their whole names.
@@ -52,16 +57,34 @@ class CNMBertPreTrainedModel(BertPreTrainedModel):
 
         base (str, Path or BertPreTrainedModel): folder, hub id or model.
         table (StructureTable): default the shipped one.
-        tokenizer: the base's tokenizer, extended or not. Default: loaded from `base`.
-        **kwargs: fields of `CNMBertConfig` to set, e.g. structure_size, fusion_layer_norm=True
-            (the paper's equation 5, no longer the same outputs at first).
-        RETURNS: a model of this class, in evaluation mode. Save its tokenizer,
-            `extend_tokenizer(base_tokenizer, table)`, beside it.
-        RAISES CNMError: not a BERT, no safetensors, or a tokenizer that cannot be extended.
+        tokenizer: the base's tokenizer, extended or not; is not changed. Default: loaded from
+            `base`.
+        **kwargs: structure_size, structure_scale and fusion_layer_norm of `CNMBertConfig`; True for
+            the last is the paper's equation 5, no longer the same outputs at first.
+        RETURNS: a model of this class, in evaluation mode. `wrap_bert(cls, base, ...)` returns its
+            tokenizer too, which is `extend_tokenizer(base_tokenizer, table)`.
+        RAISES CNMError: not a complete BERT, no safetensors, or a tokenizer that cannot be
+            extended or, extended by its own size, would not fit (use `wrap_bert`).
         """
         from .wrap import wrap_bert
 
-        return wrap_bert(cls, base, **kwargs)[0]
+        model, extended = wrap_bert(cls, base, **kwargs)
+        given = kwargs.get("tokenizer")
+        if given is None or not is_extended(given):
+            check_no_gap(model, extended)
+        return model
+
+    def resize_token_embeddings(
+        self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, **_: Any
+    ) -> nn.Embedding:
+        """Only the size that there is: the ids behind it are taken.
+
+        RAISES CNMError: another size is asked for.
+        """
+        size = self.config.vocab_size
+        if new_num_tokens not in (None, size) or size % (pad_to_multiple_of or 1):
+            raise CNMError(Errors.E118.format(size=size))
+        return self.get_input_embeddings()
 
 
 class CNMBertModel(CNMBertPreTrainedModel, BertModel):
@@ -91,8 +114,8 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
         RETURNS: (B, T, d) float.
         """
         if struct_idx is None:
-            struct_idx = self.struct_index[input_ids]
-        tokens = self.embeddings.word_embeddings(self.token_index[input_ids])
+            struct_idx = _look_up(self.struct_index, input_ids)
+        tokens = self.embeddings.word_embeddings(_look_up(self.token_index, input_ids))
         return self.fusion(tokens, self.structure(struct_idx))
 
     def base_labels(self, labels: Tensor) -> Tensor:
@@ -150,8 +173,21 @@ class CNMBertForMaskedLM(CNMBertPreTrainedModel, BertForMaskedLM):
         """
         if inputs_embeds is None and input_ids is not None:
             inputs_embeds, input_ids = self.bert.fuse(input_ids, struct_idx), None
-        if labels is not None:
-            labels = self.bert.base_labels(labels)
-        return super().forward(
-            input_ids, *args, inputs_embeds=inputs_embeds, labels=labels, **kwargs
-        )
+        output = super().forward(input_ids, *args, inputs_embeds=inputs_embeds, **kwargs)
+        if labels is None:
+            return output
+        loss = _masked_lm_loss(output[0], self.bert.base_labels(labels))
+        if isinstance(output, tuple):
+            return (loss, *output)
+        return MaskedLMOutput(loss=loss, **output)
+
+
+def _look_up(table: Tensor, ids: Tensor) -> Tensor:
+    """Entries of a buffer (E,); unlike indexing, it does not count negative ids from the end."""
+    return F.embedding(ids, table[:, None]).squeeze(-1)
+
+
+def _masked_lm_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy over the labels that are not -100, 0 where there are none."""
+    total = F.cross_entropy(logits.flatten(0, -2), labels.flatten(), reduction="sum")
+    return total / (labels != -100).sum().clamp(min=1)

@@ -29,24 +29,39 @@ def extend_tokenizer(
 
     base: a fast WordPiece tokenizer (any Chinese BERT's). An extended one is returned as it is.
     table: the structure table, whose characters all get an id. Default: the shipped one.
-    first_id: id of the first added ideograph. Default: the size of the base vocabulary; a model
-        whose embedding has more rows than the vocabulary needs the number of rows.
-    RAISES CNMError: the tokenizer is slow or is not a WordPiece tokenizer.
+    first_id: id of the first added ideograph: V, the model's `config.vocab_size`. Default: the
+        size of the base vocabulary, wrong for a model whose embedding has more rows than that.
+    RAISES CNMError: the tokenizer is slow or is not a WordPiece tokenizer, or it has or was given
+        other ids than a model of `first_id` embeddings needs.
     """
+    if not isinstance(base, PreTrainedTokenizerBase):
+        remedy = "Load one with transformers' AutoTokenizer."
+        raise CNMError(Errors.E123.format(value=base, wanted="tokenizer", remedy=remedy))
+    check_table(table)
     if not isinstance(base, PreTrainedTokenizerFast):
         raise CNMError(Errors.E101.format(name=base.name_or_path, kind=type(base).__name__))
     spec = json.loads(base.backend_tokenizer.to_str())
     if spec["model"]["type"] != "WordPiece":
         raise CNMError(Errors.E102.format(name=base.name_or_path, kind=spec["model"]["type"]))
     if is_extended(base):
+        found = first_added_id(base)
+        if first_id not in (None, found):
+            raise CNMError(Errors.E115.format(found=found, wanted=first_id))
         return base
     table = table or StructureTable.default()
     vocab: dict[str, int] = spec["model"]["vocab"]
-    first_id = max(first_id or 0, len(base), 1 + max(vocab.values()))
+    vocab.update((entry["content"], entry["id"]) for entry in spec["added_tokens"])
+    last = max(vocab, key=vocab.__getitem__)
+    if first_id is None:
+        first_id = vocab[last] + 1
+    elif first_id <= vocab[last]:
+        raise CNMError(Errors.E103.format(token=last, index=vocab[last], size=first_id))
     ideographs = sorted(_all_ideographs().union(table))
     added = (char for char in ideographs if char not in vocab)
     vocab.update((char, first_id + i) for i, char in enumerate(added))
-    spec["added_tokens"] += _kept_from_normalizer(base, ideographs, vocab)
+    own = {entry["content"] for entry in spec["added_tokens"]}
+    others = (char for char in ideographs if char not in own)
+    spec["added_tokens"] += _kept_from_normalizer(base, others, vocab)
     spec["pre_tokenizer"] = _isolating(ideographs, spec["pre_tokenizer"])
     spec["truncation"] = spec["padding"] = None
     special = {name: getattr(base, name) for name in _SPECIAL_TOKENS if getattr(base, name)}
@@ -55,6 +70,7 @@ def extend_tokenizer(
         model_max_length=base.model_max_length,
         split_special_tokens=True,
         clean_up_tokenization_spaces=False,
+        additional_special_tokens=base.additional_special_tokens,
         **special,
     )
 
@@ -63,6 +79,24 @@ def is_extended(tokenizer: PreTrainedTokenizerFast) -> bool:
     """Whether a tokenizer already has an id for every ideograph."""
     vocab = tokenizer.get_vocab()
     return all(chr(high) in vocab for _, high in IDEOGRAPH_RANGES)
+
+
+def first_added_id(tokenizer: PreTrainedTokenizerFast) -> int:
+    """Where the ideographs begin that close an extended vocabulary, by code point."""
+    by_id = sorted(tokenizer.get_vocab().items(), key=lambda entry: -entry[1])
+    first, least = by_id[0][1] + 1, chr(0x10FFFF)
+    for token, index in by_id:
+        if index != first - 1 or len(token) > 1 or not is_ideograph(token) or token > least:
+            break
+        first, least = index, token
+    return first
+
+
+def check_table(table: object) -> None:
+    """Check the type of an argument `table`, None for the shipped one."""
+    if not isinstance(table, StructureTable | None):
+        remedy = "Load a file with StructureTable.load(path)."
+        raise CNMError(Errors.E123.format(value=table, wanted="structure table", remedy=remedy))
 
 
 def extended_indices(
@@ -96,8 +130,14 @@ def extended_indices(
 
 
 def cap_length(tokenizer: PreTrainedTokenizerBase, max_positions: int) -> None:
-    """Bound the tokenizer's maximal length by the model's position table."""
-    tokenizer.model_max_length = min(tokenizer.model_max_length, max_positions)
+    """Bound the tokenizer's maximal length by the model's position table.
+
+    RAISES CNMError: it leaves no room for a word between [CLS] and [SEP].
+    """
+    length = tokenizer.model_max_length
+    if not isinstance(length, int | float) or not length >= 4:
+        raise CNMError(Errors.E124.format(length=length))
+    tokenizer.model_max_length = min(length, max_positions)
 
 
 def _all_ideographs() -> set[str]:

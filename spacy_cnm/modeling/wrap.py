@@ -1,5 +1,6 @@
 """From a plain BERT to a CNM-BERT that starts as the same function."""
 
+import copy
 import os
 from typing import Any, TypeVar
 
@@ -18,10 +19,16 @@ from transformers import (
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.ids import StructureTable
 
-from .checkpoint import is_structure_key, loading_errors, source_options
+from .checkpoint import check_loaded, is_structure_key, loading_errors, source_options
 from .config import CNMBertConfig
+from .consistency import check_tokenizer, vocabulary_fingerprint
 from .model import CNMBertForMaskedLM, CNMBertModel, CNMBertPreTrainedModel
-from .tokenizer import cap_length, extend_tokenizer, extended_indices
+from .tokenizer import (
+    cap_length,
+    check_table,
+    extend_tokenizer,
+    extended_indices,
+)
 
 ModelT = TypeVar("ModelT", bound=CNMBertPreTrainedModel)
 #: Fields of `CNMBertConfig` that somebody who wraps a BERT may choose.
@@ -61,7 +68,9 @@ def load_or_wrap(
     _check_agrees(config, settings, source)
     model = CNMBertModel.from_pretrained(source, config=config, **options)
     cap_length(tokenizer, config.max_position_embeddings)
-    return model, extend_tokenizer(tokenizer)
+    extended = extend_tokenizer(tokenizer, table, first_id=config.vocab_size)
+    check_tokenizer(model, extended, source)
+    return model, extended
 
 
 def wrap_bert(
@@ -76,20 +85,23 @@ def wrap_bert(
 
     RETURNS: the model in evaluation mode and its extended tokenizer.
     """
-    table = table or StructureTable.default()
-    source = base.name_or_path if isinstance(base, BertPreTrainedModel) else base
+    _check_known(settings)
+    check_table(table)
+    plain = _plain_bert(_BASES[cls], base)
+    source = plain.name_or_path
     if tokenizer is None:
-        with loading_errors(source):
-            tokenizer = AutoTokenizer.from_pretrained(source, **source_options(source))
-    if not isinstance(base, BertPreTrainedModel):
-        base = _load_base(_BASES[cls], base)
-    _check_is_bert(base.config, source)
-    spread = base.get_input_embeddings().weight.std().item()
+        tokenizer = _load_tokenizer(source)
+    table = table or StructureTable.default()
+    spread = plain.get_input_embeddings().weight.std().item()
     settings = {"fusion_layer_norm": False, "structure_scale": spread, **settings}
-    model, extended = build_model(cls, base.config, tokenizer, table, **settings)
+    model, extended = build_model(cls, plain.config, tokenizer, table, **settings)
     _encoder_of(model).fusion.init_weights(structure_std=0.0)
-    result = model.load_state_dict(base.state_dict(), strict=False)
-    lost = [key for key in result.missing_keys if not is_structure_key(key)]
+    result = model.load_state_dict(plain.state_dict(), strict=False)
+    lost = [
+        key
+        for key in result.missing_keys
+        if not (is_structure_key(key) or key.startswith("pooler."))
+    ]
     if lost or result.unexpected_keys:
         keys = ", ".join([*lost, *result.unexpected_keys])
         raise CNMError(Errors.E107.format(kind="other than expected", keys=keys, source=source))
@@ -111,6 +123,8 @@ def build_model(
     RETURNS: the model in evaluation mode, with the table in its buffers, and its tokenizer.
     """
     extended = extend_tokenizer(tokenizer, table, first_id=config.vocab_size)
+    if extended is tokenizer:
+        extended = copy.deepcopy(tokenizer)
     cap_length(extended, config.max_position_embeddings)
     token_index, struct_index = extended_indices(extended, table, config.vocab_size)
     shape = config.to_diff_dict() | {
@@ -121,6 +135,7 @@ def build_model(
         "structure_components": len(table.components),
         "structure_groups": [list(group) for group in table.groups],
         "structure_fingerprint": table.fingerprint,
+        "vocabulary_fingerprint": vocabulary_fingerprint(extended),
     }
     shape = {
         key: value for key, value in shape.items() if key not in ("model_type", "architectures")
@@ -137,17 +152,48 @@ def _encoder_of(model: Any) -> CNMBertModel:
     return model if isinstance(model, CNMBertModel) else model.bert
 
 
+def _plain_bert(wanted: type[BertPreTrainedModel], base: object) -> BertPreTrainedModel:
+    """The BERT to be wrapped: loaded, or the one in memory without a head that is not wanted."""
+    if isinstance(base, str | os.PathLike):
+        return _load_base(wanted, base)
+    if isinstance(base, BertPreTrainedModel):
+        _check_is_bert(base.config, base.name_or_path or type(base).__name__)
+        base = getattr(base, "bert", base) if wanted is BertModel else base
+    if not isinstance(base, wanted):
+        remedy = f"Give a folder, a hub name or what {wanted.__name__}.from_pretrained returns."
+        kind = f"{wanted.__name__} to be wrapped"
+        raise CNMError(Errors.E123.format(value=type(base).__name__, wanted=kind, remedy=remedy))
+    return base
+
+
 def _load_base(
     cls: type[BertPreTrainedModel],
     source: str | os.PathLike[str],
     config: PretrainedConfig | None = None,
 ) -> BertPreTrainedModel:
-    """Load a plain BERT from safetensors."""
+    """Load a plain BERT from safetensors, complete."""
     options = source_options(source)
     with loading_errors(source):
         config = config or AutoConfig.from_pretrained(source, **options)
         _check_is_bert(config, source)
-        return cls.from_pretrained(source, config=config, use_safetensors=True, **options)
+        model, info = cls.from_pretrained(
+            source,
+            config=config,
+            use_safetensors=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # `check_loaded` reports them
+            **options,
+        )
+    check_loaded(model, source, info)
+    return model
+
+
+def _load_tokenizer(source: str) -> PreTrainedTokenizerBase:
+    if not source:
+        remedy = "The model was not loaded from anywhere; give its tokenizer too."
+        raise CNMError(Errors.E123.format(value=None, wanted="tokenizer", remedy=remedy))
+    with loading_errors(source):
+        return AutoTokenizer.from_pretrained(source, **source_options(source))
 
 
 def _check_known(settings: dict[str, Any]) -> None:

@@ -18,8 +18,9 @@ from transformers.modeling_outputs import ModelOutput
 from transformers.modeling_utils import no_init_weights
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.modeling.checkpoint import check_state, check_tables
+from spacy_cnm.modeling.checkpoint import check_state, short_reason
 from spacy_cnm.modeling.config import CNMBertConfig
+from spacy_cnm.modeling.consistency import check_model, check_tokenizer
 from spacy_cnm.modeling.model import CNMBertModel
 from spacy_cnm.modeling.tokenizer import cap_length
 
@@ -121,25 +122,34 @@ class CNMShim(HFShim):
     def from_bytes(self, bytes_data: bytes) -> "CNMShim":
         """Restore what `to_bytes` gave.
 
-        RAISES CNMError: another format, a missing part, pickled weights, or weights that do not
-            fit.
+        RAISES CNMError: another format, a missing part, pickled weights, weights that do not fit,
+            or a tokenizer that is not the model's.
         """
-        message = srsly.msgpack_loads(bytes_data)
-        if message.get("format", FORMAT) > FORMAT:
-            raise CNMError(Errors.E205.format(found=message["format"], known=FORMAT))
-        missing = [key for key in _PARTS if key not in message]
-        if missing:
-            raise CNMError(Errors.E208.format(reason=f"no {', '.join(missing)}"))
-        model = tokenizer = None
-        if message["config"]:
-            model = _load_model(message["config"], message["state"])
-            model.to(get_torch_default_device())
-            tokenizer = _load_tokenizer(message["tokenizer"])
-            cap_length(tokenizer, model.config.max_position_embeddings)
-        settings = (message.get(key, {}) for key in _SETTINGS)
-        self._hfmodel = HFObjects(tokenizer, model, None, *map(SimpleFrozenDict, settings))
-        self._model = model
+        try:
+            self._hfmodel = _from_message(srsly.msgpack_loads(bytes_data))
+        except CNMError:
+            raise
+        except Exception as error:  # whatever damaged parts make of the libraries
+            raise CNMError(Errors.E208.format(reason=short_reason(error))) from error
+        self._model = self._hfmodel.transformer
         return self
+
+
+def _from_message(message: dict[str, Any]) -> HFObjects:
+    if message.get("format", FORMAT) > FORMAT:
+        raise CNMError(Errors.E205.format(found=message["format"], known=FORMAT))
+    missing = [key for key in _PARTS if key not in message]
+    if missing:
+        raise CNMError(Errors.E208.format(reason=f"no {', '.join(missing)}"))
+    model = tokenizer = None
+    if message["config"]:
+        model = _load_model(message["config"], message["state"])
+        tokenizer = _load_tokenizer(message["tokenizer"])
+        cap_length(tokenizer, model.config.max_position_embeddings)
+        check_tokenizer(model, tokenizer, _SOURCE)
+        model.to(get_torch_default_device())
+    settings = (message.get(key, {}) for key in _SETTINGS)
+    return HFObjects(tokenizer, model, None, *map(SimpleFrozenDict, settings))
 
 
 def _in_single_precision(output: ModelOutput) -> ModelOutput:
@@ -162,7 +172,7 @@ def _load_model(config_dict: dict[str, Any], weights: bytes) -> CNMBertModel:
         raise CNMError(Errors.E207.format(reason=error)) from error
     check_state(model, state, _SOURCE)
     model.load_state_dict(state)
-    check_tables(model, _SOURCE)
+    check_model(model, _SOURCE)
     return model.eval()
 
 

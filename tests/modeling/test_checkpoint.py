@@ -67,7 +67,7 @@ def test_cut_off_file(folder):
 
 
 def test_plain_bert_is_not_loaded_as_a_checkpoint(bert_folder):
-    with pytest.raises(CNMError, match=r"structure\."):
+    with pytest.raises(CNMError, match=r"structure_size.*'bert'"):
         CNMBertModel.from_pretrained(bert_folder)
 
 

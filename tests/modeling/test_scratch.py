@@ -55,7 +55,11 @@ def test_parameter_counts_of_the_bert_base_shape(base_tokenizer, table):
     with torch.device("meta"):
         base = BertModel(BertConfig(vocab_size=len(base_tokenizer), num_hidden_layers=1))
     model, _ = wrap_bert(
-        CNMBertModel, base.to_empty(device="cpu"), tokenizer=base_tokenizer, table=table
+        CNMBertModel,
+        base.to_empty(device="cpu"),
+        tokenizer=base_tokenizer,
+        table=table,
+        structure_scale=0.04,
     )
     counts = parameter_counts(model)
     assert counts["component embeddings"] == 4842 * 256 == 1_239_552
