@@ -96,12 +96,17 @@ def make_doc(nlp: Language, record: Record) -> Doc:
 
 
 def write_docs(
-    records: Sequence[Record], path: str | os.PathLike[str], *, progress: bool = False
+    records: Sequence[Record],
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    progress: bool = False,
 ) -> Summary:
     """Write records as one `.spacy` file, in their order. Same records, same bytes.
 
     records: usable records.
     path: the file; it appears when it is complete.
+    title: name of the progress bar; default: the file's.
     progress: show a progress bar on standard error.
     RETURNS: counts of what was written.
     RAISES: CNMError when the file cannot be written.
@@ -113,7 +118,7 @@ def write_docs(
     shown: Iterable[Record] = records
     if progress:
         # disable=None: no bar where standard error is not a terminal
-        shown = tqdm(records, desc=os.path.basename(path), unit="doc", disable=None)
+        shown = tqdm(records, desc=title or os.path.basename(path), unit="doc", disable=None)
     for record in shown:
         doc_bin.add(make_doc(nlp, record))
         summary.add(record)

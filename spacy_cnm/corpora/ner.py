@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.files import check_outputs, check_regular
+from spacy_cnm.files import atomic_path, check_outputs, check_regular
 
 from .char_bio import read_char_bio
 from .docs import Summary, write_docs, write_json
@@ -46,8 +47,10 @@ def convert_ner(
         too many bad sentences; nothing is written then.
     """
     target = Path(target)
-    report_path = target.parent / f"{target.stem}.report.json"
-    check_outputs([source], files=[target, report_path, *([] if text is None else [text])])
+    outputs = [target, target.parent / f"{target.stem}.report.json"]
+    if text is not None:
+        outputs.append(Path(text))
+    check_outputs([source], files=outputs)
     if format == "auto":
         check_regular(source)
         format = "weibo" if looks_like_weibo(read_lines(source)) else "bio"
@@ -56,9 +59,13 @@ def convert_ner(
     report = Report(os.fspath(source))
     records = list(usable(READERS[format](source), report))
     report.check(max_bad, max_repaired)
-    summary = write_docs(records, target, progress=progress)
-    if text is not None:
-        write_texts(records, text)
-    content = {"format": format, "input": report.to_dict(), "written": summary.to_dict()}
-    write_json(content, report_path)
+    with ExitStack() as stack:  # all are complete before the first one takes its place
+        new_target, new_report, *new_texts = (
+            stack.enter_context(atomic_path(path)) for path in outputs
+        )
+        summary = write_docs(records, new_target, title=target.name, progress=progress)
+        for new_text in new_texts:
+            write_texts(records, new_text)
+        content = {"format": format, "input": report.to_dict(), "written": summary.to_dict()}
+        write_json(content, new_report)
     return report, summary

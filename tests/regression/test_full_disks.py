@@ -10,7 +10,9 @@ import spacy
 
 from spacy_cnm.cli import main
 from spacy_cnm.corpora import docs
+from spacy_cnm.corpora.ner import convert_ner
 from spacy_cnm.corpora.records import Place, Record, Span
+from spacy_cnm.errors import CNMError
 
 
 def no_large_files():
@@ -30,6 +32,24 @@ def test_the_weights_do_not_fit(tmp_path):
     assert "File too large" in error
     assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == [text]
+
+
+@pytest.mark.parametrize("last", ["write_texts", "write_json"])
+def test_a_corpus_and_its_report_stay_together(last, tmp_path, monkeypatch):
+    source, target, text = tmp_path / "in.bio", tmp_path / "out.spacy", tmp_path / "out.txt"
+    source.write_text("王\tB-PER\n", encoding="utf-8")
+    convert_ner(source, target, text=text)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    source.write_text("王\tO\n", encoding="utf-8")
+    before[source] = source.read_bytes()
+    monkeypatch.setattr(f"spacy_cnm.corpora.ner.{last}", full)
+    with pytest.raises(CNMError, match="No space left on device"):
+        convert_ner(source, target, text=text)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_results_are_shown_before_they_are_written(tmp_path, monkeypatch, capsys):
