@@ -136,6 +136,10 @@ class Errors:
         "The tokenizer's model_max_length is {length!r}; a row needs 4 word pieces at least. Leave "
         "it out of tokenizer_config, and the model's own bound is used."
     )
+    E125 = (
+        "A CNM-BERT cannot be traced (torch.jit.trace): which trees it evaluates depends on the "
+        "characters, and the trace would keep those of the example. torch.compile works."
+    )
 
     # --- pipeline ----------------------------------------------------------------------------
     E201 = (

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.ids import FIRST_ROW, StructureTable
 
 from .config import CNMBertConfig
@@ -62,7 +63,10 @@ class StructureEncoder(nn.Module):
 
         rows: (...) integer, rows of the structure table (0 null, 1 unknown).
         RETURNS: (..., d_s) float.
+        RAISES CNMError: inside of torch.jit.trace.
         """
+        if torch.jit.is_tracing():
+            raise CNMError(Errors.E125)
         if self.training or torch.is_grad_enabled():
             unique, inverse = torch.unique(rows, return_inverse=True)
             return F.embedding(inverse, self.encode(unique))
