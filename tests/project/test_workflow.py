@@ -107,3 +107,11 @@ def test_every_command_declares_what_it_needs_and_makes():
     made = {out for command in commands.values() for out in command.get("outputs", [])}
     needed = {dep for command in commands.values() for dep in command["deps"]}
     assert {dep for dep in needed - made if not (ROOT / dep.split("$")[0]).exists()} == set()
+
+
+def test_the_readme_documents_the_project_as_it_is(tmp_path):
+    for name in ("project.yml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    python(tmp_path, "-m", "spacy", "project", "document", ".", "--output", "README.md")
+    again = (tmp_path / "README.md").read_text("utf-8")
+    assert again == (ROOT / "README.md").read_text("utf-8")
