@@ -52,14 +52,12 @@ def test_unreadable_texts_are_named(tmp_path):
 
 def test_parameter_counts_of_the_bert_base_shape(base_tokenizer, table):
     """Paper, appendix C; fusion is (d + d_s) x d + d."""
-    with torch.device("meta"):
-        base = BertModel(BertConfig(vocab_size=len(base_tokenizer), num_hidden_layers=1))
+    base = BertModel(BertConfig(vocab_size=len(base_tokenizer), num_hidden_layers=1))
     model, _ = wrap_bert(
         CNMBertModel,
-        base.to_empty(device="cpu"),
+        base,
         tokenizer=base_tokenizer,
         table=table,
-        structure_scale=0.04,
     )
     counts = parameter_counts(model)
     assert counts["component embeddings"] == 4842 * 256 == 1_239_552
