@@ -105,7 +105,10 @@ class CNMShim(HFShim):
             )
         else:
             config = self._model.config.to_dict()
-            config.pop("_name_or_path", None)
+            # A folder that may be gone; and a mark that makes older transformers choose another
+            # implementation of attention for the loaded model than for the saved one.
+            for key in ("_name_or_path", "_attn_implementation_autoset"):
+                config.pop(key, None)
             tensors = {key: t.contiguous() for key, t in self._model.state_dict().items()}
             stored = {
                 "config": config,

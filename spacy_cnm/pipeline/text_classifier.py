@@ -1,13 +1,13 @@
 """A `textcat` that can learn from a corpus in which only some documents have a category."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline.textcat import DEFAULT_SINGLE_TEXTCAT_MODEL, TextCategorizer
 from spacy.tokens import Doc
 from thinc.api import Model
-from thinc.types import Floats2d
+from thinc.types import ArrayXd, Floats2d
 
 
 class PartialTextCategorizer(TextCategorizer):
@@ -22,6 +22,13 @@ class PartialTextCategorizer(TextCategorizer):
     def support_missing_values(self) -> bool:
         """Categories that a reference document lacks are unknown, not wrong."""
         return True
+
+    def predict(self, docs: Iterable[Doc]) -> ArrayXd:
+        """Scores of documents; an empty one has none, in a batch as alone."""
+        docs = list(docs)
+        scores = super().predict(docs)
+        scores[[i for i, doc in enumerate(docs) if not len(doc)]] = 0.0
+        return scores
 
 
 @Language.factory(

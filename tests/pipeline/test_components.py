@@ -190,6 +190,6 @@ def test_resumed_training_goes_on(build, train, cnm_folder, tmp_path):
     nlp.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
     first = train(loaded, 1, initialize=False)
-    last = train(loaded, 5, initialize=False)
+    last = train(loaded, 20, initialize=False)
     assert last["ner"] < first["ner"]
     assert last["tagger"] < first["tagger"]

@@ -42,4 +42,8 @@ def test_it_learns_saves_and_loads(tmp_path):
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
     assert again("这本书很好").cats == nlp("这本书很好").cats
-    assert again("").cats
+
+    # An empty document has the same scores in a batch as alone.
+    batch = list(again.pipe(["这本书很好", "", "这本书不好"]))
+    assert batch[1].cats == again("").cats == {"good": 0.0, "bad": 0.0}
+    assert batch[0].cats == pytest.approx(nlp("这本书很好").cats)
