@@ -105,7 +105,7 @@ def test_saving_twice_gives_the_same_bytes(trained, trained_folder):
 def test_an_uninitialized_pipeline_is_saved_and_initialized_later(build, cnm_folder, tmp_path):
     settings = {
         "structure_config": {"structure_size": 16},
-        "transformer_config": {"hidden_dropout_prob": 0.3},
+        "transformer_config": {"hidden_dropout_prob": 0.25},
     }
     build(cnm_folder, **settings).to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
@@ -113,7 +113,7 @@ def test_an_uninitialized_pipeline_is_saved_and_initialized_later(build, cnm_fol
         loaded("北京")
     loaded.initialize()
     assert loaded("北京")._.trf_data.width == 32
-    assert loaded.get_pipe("transformer").model.transformer.config.hidden_dropout_prob == 0.3
+    assert loaded.get_pipe("transformer").model.transformer.config.hidden_dropout_prob == 0.25
 
 
 def test_case_12_used_before_initialize(build, cnm_folder):
