@@ -243,6 +243,18 @@ class Errors:
     E423 = "There is nothing to show: a text is empty."
     E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
     E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
+    # --- pretraining -------------------------------------------------------------------------
+    # Texts, words, masks and batches: E501..E514.
+    E501 = (
+        "{path}: texts are read from files that end in one of {known} (one of the first two, then "
+        "one of the others if the file is compressed). Convert or rename the file."
+    )
+    E502 = "{path}: its compression is damaged or cut off ({reason}). Copy or make the file again."
+    E503 = (
+        "{path}:{line}: no JSON object with a text ({what}). Each line has to be an object such as "
+        '{{"text": "..."}}; mend or remove the line.'
+    )
+    E504 = "{path}: holds no text. Leave the file out, or give one with a text on each line."
 
 
 class Warnings:
