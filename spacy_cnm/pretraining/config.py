@@ -1,0 +1,196 @@
+"""What a pretraining run is made of: a spaCy-style config file, checked key by key."""
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from confection import Config, ConfigValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from spacy_cnm.errors import CNMError, Errors
+
+#: Sections that hold values for others to refer to (${paths.train}), as in spaCy's configs.
+_FREE = ("paths", "vars")
+
+#: One path, or a list of them.
+Paths = Annotated[
+    list[Path], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class ModelSection(_Section):
+    """What is trained, and the switches of the ablations (paper, table 4).
+
+    source (str): folder or hub name of a CNM-BERT, or of a BERT to be wrapped.
+    structure (dict): how a BERT is wrapped, as `structure_config` of the spaCy architecture.
+    attention (str): "eager" is faster on CPUs, "sdpa" elsewhere.
+    use_structure (bool): False is the matched baseline: tokens only, all else the same.
+    flat (bool): a bag of components in place of the tree.
+    fusion (bool): False leaves the structure out of the encoder's input; with `aux` the structure
+        encoder still learns.
+    aux (bool): the auxiliary component loss.
+    component_loss_weight (float): its weight lambda.
+    """
+
+    source: str
+    structure: dict[str, Any] = {}
+    attention: Literal["eager", "sdpa"] = "sdpa"
+    use_structure: bool = True
+    flat: bool = False
+    fusion: bool = True
+    aux: bool = True
+    component_loss_weight: float = Field(0.1, gt=0)
+
+    def switches(self) -> dict[str, Any]:
+        """The fields of `CNMBertConfig` that the switches stand for."""
+        fused = self.use_structure and self.fusion
+        return {
+            "structure_input": ("flat" if self.flat else "tree") if fused else "none",
+            "component_loss_weight": (
+                self.component_loss_weight if self.use_structure and self.aux else 0.0
+            ),
+        }
+
+
+class DataSection(_Section):
+    """Where text comes from and how it becomes batches.
+
+    train (list of paths): .txt, .jsonl, each also .gz or .xz; streamed.
+    heldout (dict of name: path): files to evaluate on; the first chooses the best model.
+    max_length (int): word pieces a row, [CLS] and [SEP] included.
+    max_tokens (int): word pieces a micro-batch at most, padding included.
+    buffer (int): texts that are shuffled together.
+    masked (float): share of a row's word pieces that is masked (whole words).
+    """
+
+    train: Annotated[Paths, Field(min_length=1)]
+    heldout: dict[str, Path] = {}
+    max_length: int = Field(256, ge=8)
+    max_tokens: int = Field(4096, ge=8)
+    buffer: int = Field(10_000, ge=1)
+    masked: float = Field(0.15, gt=0, lt=1)
+
+
+class OptimizerSection(_Section):
+    """The optimizer and its schedule.
+
+    name (str): "adamw" (torch) or "lamb" (pytorch_optimizer; You et al. 2020).
+    learn_rate (float): its peak, after the warm-up.
+    structure_learn_rate (float): peak for the structure encoder; null: the same.
+    schedule (str): name of a schedule of `transformers.get_scheduler`.
+    clip_norm (float): largest norm of the gradient; 0 clips nothing.
+    """
+
+    name: Literal["adamw", "lamb"] = "adamw"
+    learn_rate: float = Field(1e-4, gt=0)
+    structure_learn_rate: float | None = Field(None, gt=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = Field(1e-6, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+    warmup_steps: int = Field(0, ge=0)
+    schedule: Literal["linear", "cosine", "constant_with_warmup"] = "linear"
+    clip_norm: float = Field(1.0, ge=0)
+
+
+class TrainingSection(_Section):
+    """How long, how large and how exact.
+
+    steps (int): optimizer steps in all.
+    micro_batches (int): micro-batches of a step over all processes, which share them evenly. They
+        are as many disjoint streams through the corpus, so that the run does not depend on how
+        many processes there are.
+    precision (str): "bf16" and "fp16" compute in half the width where the device can.
+    """
+
+    steps: int = Field(ge=1)
+    micro_batches: int = Field(1, ge=1)
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    seed: int = Field(0, ge=0)
+
+
+class LoggingSection(_Section):
+    """How often, in steps, something is written. May differ when a run is resumed."""
+
+    log_every: int = Field(10, ge=1)
+    evaluate_every: int = Field(1000, ge=1)
+    checkpoint_every: int = Field(1000, ge=1)
+    keep_checkpoints: int = Field(2, ge=1)
+    tensorboard: bool = False
+
+
+class PretrainConfig(_Section):
+    """All sections of a config file; `[paths]` and `[vars]` may hold anything."""
+
+    model: ModelSection
+    data: DataSection
+    optimizer: OptimizerSection
+    training: TrainingSection
+    logging: LoggingSection = LoggingSection()
+
+    def identity(self) -> dict[str, Any]:
+        """What a resumed run must have in common with the one it goes on with: section.key."""
+        sections = self.model_dump(mode="json", exclude={"logging"})
+        return {
+            f"{section}.{key}": value
+            for section, values in sections.items()
+            for key, value in values.items()
+        }
+
+
+def load_config(path: Path, overrides: dict[str, Any] | None = None) -> PretrainConfig:
+    """Read a config file.
+
+    overrides: values for dotted keys, such as {"training.steps": 10}.
+    RAISES CNMError: it cannot be read, lacks a key, or has a wrong key or value; the message names
+        the key and, for a wrong one, the key that was probably meant.
+    """
+    try:
+        # An override of a key that the file lacks is checked below, like one in the file.
+        raw = Config().from_str(path.read_text(encoding="utf-8"), interpolate=False)
+        for key, value in (overrides or {}).items():
+            *sections, last = key.split(".")
+            place: Any = raw
+            for section in sections:
+                place = place.setdefault(section, {})
+            place[last] = value
+        values = dict(raw.interpolate())
+    except (OSError, UnicodeDecodeError, ValueError, AttributeError, TypeError) as error:
+        raise CNMError(Errors.E520.format(path=path, reason=_reason(error))) from error
+    try:
+        return PretrainConfig(**{k: v for k, v in values.items() if k not in _FREE})
+    except ValidationError as error:
+        faults = "; ".join(_faults(error))
+        raise CNMError(Errors.E521.format(path=path, faults=faults)) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ConfigValidationError):
+        return error.text or str(error)
+    return str(error).strip() or type(error).__name__
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors():
+        keys = [str(part) for part in fault["loc"]]
+        name = ".".join(keys)
+        if fault["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(keys[-1], _known(keys[:-1]), n=1)
+            hint = f" (did you mean {'.'.join([*keys[:-1], near[0]])}?)" if near else ""
+            yield f"{name}: no such key{hint}"
+        elif fault["type"] == "missing":
+            yield f"{name}: is missing"
+        else:
+            message = fault["msg"]
+            yield f"{name} = {fault['input']!r}: {message[0].lower()}{message[1:]}"
+
+
+def _known(sections: list[str]) -> list[str]:
+    place: Any = PretrainConfig
+    for section in sections:
+        place = place.model_fields[section].annotation
+    return [*place.model_fields, *(_FREE if place is PretrainConfig else ())]

@@ -1,0 +1,350 @@
+"""The training loop: masked words and components, on one process or many (paper, section 3.5)."""
+
+import math
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate.utils import gather_object
+from transformers import PreTrainedTokenizerFast
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
+
+from .batches import MicroBatch, Position, Stream
+from .checkpoints import (
+    load_checkpoint,
+    newest_checkpoint,
+    read_state,
+    save_checkpoint,
+    save_model,
+)
+from .config import PretrainConfig
+from .heldout import evaluate
+from .optimizers import make_optimizer
+from .prefetch import prefetch
+from .progress import Progress
+
+#: Folders in the output.
+CHECKPOINTS, BEST, LAST = "checkpoints", "model-best", "model-last"
+
+
+@dataclass
+class State:
+    """How far a run is; with weights and optimizer it is all that a checkpoint holds."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    best_loss: float | None = None
+    best_step: int | None = None
+    positions: list[dict[str, int]] = field(default_factory=list)
+
+
+def pretrain(config: PretrainConfig, output: Path, *, resume: bool = False) -> State:
+    """Train to the end of `config.training.steps`, or until SIGINT or SIGTERM.
+
+    output: folder for `model-best`, `model-last` (Hugging Face folders that `name = "..."` of a
+        spaCy config takes), `checkpoints` and `metrics.jsonl`.
+    resume: go on from the newest checkpoint there; with the same result as without the break (on
+        one CPU: the same weights bit for bit).
+    RETURNS: how far the run is. `state.step < config.training.steps` after a signal; a checkpoint
+        of that step is there then.
+    RAISES CNMError: wrong data, a diverged loss, a checkpoint of another config, a full disk.
+    """
+    return _Run(config, output, resume).run()
+
+
+class _Run:
+    def __init__(self, config: PretrainConfig, output: Path, resume: bool) -> None:
+        self.config = config
+        self.output = output
+        checkpoint = _checkpoint_to_resume(config, output, resume)
+        self.accelerator = _accelerator(config)
+        n, processes = config.training.micro_batches, self.accelerator.num_processes
+        if n % processes:
+            raise CNMError(Errors.E525.format(micro_batches=n, processes=processes))
+        torch.manual_seed(config.training.seed)
+        plain, self.tokenizer = load(config)
+        plain.to(self.accelerator.device)
+        optimizer, self.schedule = make_optimizer(plain, config.optimizer, config.training.steps)
+        self.state = State()
+        if checkpoint:
+            saved = load_checkpoint(checkpoint, plain, optimizer)
+            self.schedule.load_state_dict(saved["schedule"])
+            self.state = State(**saved["run"])
+        self.model, self.optimizer = self.accelerator.prepare(plain, optimizer)
+        if checkpoint and self.accelerator.scaler:
+            self.accelerator.scaler.load_state_dict(saved["scaler"])
+        self.plain = plain
+        self._positions: list[Position] = []
+        self._losses = torch.zeros(2, device=self.accelerator.device)
+        self._since = (self.state.step, self.state.tokens, self.state.seconds)
+        self._shown = "..."
+
+    def run(self) -> State:
+        settings = self.config.logging
+        self.progress = Progress(
+            self.output,
+            main=self.accelerator.is_main_process,
+            steps=self.config.training.steps,
+            start=self.state.step,
+            tensorboard=settings.tensorboard,
+        )
+        saved = self.state.step
+        try:
+            with _stop_signals() as signals, self._streams() as streams:
+                self._clock = time.perf_counter() - self.state.seconds
+                stopped = False
+                while self.state.step < self.config.training.steps and not stopped:
+                    stopped = self._step(streams, bool(signals))
+                    last = self.state.step == self.config.training.steps
+                    if self.state.step % settings.evaluate_every == 0 or last:
+                        self._evaluate()
+                    if self.state.step % settings.checkpoint_every == 0 or last or stopped:
+                        self._save()
+                        saved = self.state.step
+            if self.state.step == self.config.training.steps and saved == self.state.step:
+                self._finish()
+        finally:
+            self.progress.close()
+        return self.state
+
+    @contextmanager
+    def _streams(self) -> Iterator[list[Iterator[MicroBatch]]]:
+        """This process's streams, each read ahead by a thread, from where the run is."""
+        data, training = self.config.data, self.config.training
+        share = training.micro_batches // self.accelerator.num_processes
+        first = share * self.accelerator.process_index
+        with prefetch() as read_ahead:
+            streams = []
+            for index in range(first, first + share):
+                stream = Stream(
+                    data.train,
+                    self.tokenizer,
+                    index=index,
+                    count=training.micro_batches,
+                    seed=training.seed,
+                    max_length=data.max_length,
+                    max_tokens=data.max_tokens,
+                    buffer=data.buffer,
+                    budget=data.masked,
+                )
+                known = self.state.positions
+                start = Position(**known[index]) if known else Position()
+                streams.append(read_ahead(stream.batches(start)))
+            yield streams
+
+    def _step(self, streams: list[Iterator[MicroBatch]], stop: bool) -> bool:
+        """One optimizer step. RETURNS: whether some process was asked to stop."""
+        accelerator, settings = self.accelerator, self.config.optimizer
+        batches = [next(stream) for stream in streams]
+        self._positions = [batch.position for batch in batches]
+        # The loss is the mean over the whole step, whatever process a position is on.
+        counts = [self.plain.label_counts(batch.labels.to(accelerator.device)) for batch in batches]
+        sums = torch.tensor(
+            [
+                float(sum(int(mlm) for mlm, _ in counts)),
+                float(sum(int(component) for _, component in counts)),
+                float(sum(batch.n_tokens for batch in batches)),
+                float(stop),
+            ],
+            device=accelerator.device,
+        )
+        n_mlm, n_component, n_tokens, stops = accelerator.reduce(sums, "sum").tolist()
+        for number, batch in enumerate(batches):
+            # Dropout, too, depends on the stream and not on the process.
+            index = accelerator.process_index * len(batches) + number
+            torch.manual_seed(_seed(self.config.training.seed, self.state.step, index))
+            waits = number + 1 < len(batches)
+            with accelerator.no_sync(self.model) if waits else nullcontext():
+                out = self.model(
+                    input_ids=batch.input_ids.to(accelerator.device),
+                    attention_mask=batch.attention_mask.to(accelerator.device),
+                    labels=batch.labels.to(accelerator.device),
+                )
+                parts = torch.stack(
+                    [
+                        out.mlm_loss_sum.float() / max(n_mlm, 1),
+                        out.component_loss_sum.float() / max(n_component, 1),
+                    ]
+                )
+                loss = parts[0] + self.plain.config.component_loss_weight * parts[1]
+                # DDP takes the mean of the gradients over processes; the sum is wanted.
+                accelerator.backward(loss * accelerator.num_processes)
+            self._losses += parts.detach()
+        norm = accelerator.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
+        rate = self.schedule.get_last_lr()[0]
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        # GradScaler skips a step whose gradients overflow; the schedule waits with it.
+        if not self.accelerator.optimizer_step_was_skipped:
+            self.schedule.step()
+        self.state.step += 1
+        self.state.tokens += int(n_tokens)
+        self.state.seconds = time.perf_counter() - self._clock
+        self._report(rate, float(norm))
+        return stops > 0
+
+    def _report(self, rate: float, norm: float) -> None:
+        """Show progress; write metrics, means since the last ones."""
+        state, (step, tokens, seconds) = self.state, self._since
+        speed = (state.tokens - tokens) / max(state.seconds - seconds, 1e-9)
+        logs = state.step % self.config.logging.log_every == 0
+        if logs:
+            losses = self.accelerator.reduce(self._losses, "sum") / (state.step - step)
+            self._losses = torch.zeros_like(losses)
+            self._since = (state.step, state.tokens, state.seconds)
+            mlm, component = losses.tolist()
+            if not math.isfinite(mlm + component):
+                raise CNMError(Errors.E526.format(step=state.step))
+            values = {
+                "tokens": state.tokens,
+                "seconds": round(state.seconds, 3),
+                "mlm_loss": mlm,
+                "component_loss": component,
+                "learn_rate": rate,
+                "gradient_norm": norm if math.isfinite(norm) else None,
+                "tokens_per_second": speed,
+            }
+            self.progress.write(state.step, values)
+            self._shown = f"{mlm:.3f}"
+        self.progress.advance(loss=self._shown, tokens_per_s=f"{speed:,.0f}")
+
+    def _evaluate(self) -> None:
+        """Score the held-out files; the model that is best on the first is kept."""
+        data, results = self.config.data, {}
+        for name, path in data.heldout.items():
+            stream = Stream(
+                [path],
+                self.tokenizer,
+                index=0,
+                count=1,
+                seed=0,
+                max_length=data.max_length,
+                max_tokens=data.max_tokens,
+                buffer=data.buffer,
+                budget=data.masked,
+            )
+            results[name] = evaluate(self.model, stream.batches(epochs=1), self.accelerator)
+        if not results:
+            return
+        step, first = self.state.step, next(iter(results.values()))
+        self.progress.write(step, {"tokens": self.state.tokens, "heldout": results})
+        for name, metrics in results.items():
+            shown = "  ".join(f"{key} {value:.4g}" for key, value in metrics.items())
+            self.progress.say(f"step {step}, {name}: {shown}")
+        loss = first.get("mlm_loss", math.inf)
+        if not math.isfinite(loss):
+            raise CNMError(Errors.E526.format(step=step))
+        if self.state.best_loss is None or loss < self.state.best_loss:
+            self.state.best_loss, self.state.best_step = loss, step
+            if self.accelerator.is_main_process:
+                save_model(self.output / BEST, self.plain, self.tokenizer)
+
+    def _save(self) -> None:
+        """Write a checkpoint, by the main process, of what all processes have read."""
+        share = [asdict(position) for position in self._positions]
+        self.state.positions = gather_object(share)
+        if self.accelerator.is_main_process:
+            scaler = self.accelerator.scaler
+            state = {
+                "step": self.state.step,
+                "run": asdict(self.state),
+                "schedule": self.schedule.state_dict(),
+                "scaler": scaler.state_dict() if scaler else None,
+                "config": self.config.identity(),
+            }
+            save_checkpoint(
+                self.output / CHECKPOINTS,
+                self.plain,
+                self.tokenizer,
+                self.optimizer.optimizer,
+                state,
+                keep=self.config.logging.keep_checkpoints,
+            )
+        self.accelerator.wait_for_everyone()
+
+    def _finish(self) -> None:
+        if self.accelerator.is_main_process:
+            save_model(self.output / LAST, self.plain, self.tokenizer)
+            if not self.config.data.heldout:
+                save_model(self.output / BEST, self.plain, self.tokenizer)
+        self.accelerator.wait_for_everyone()
+
+
+def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedTokenizerFast]:
+    """The model to be trained, its unused weights frozen, and its tokenizer."""
+    model, tokenizer = load_or_wrap(
+        config.model.source,
+        cls=CNMBertForPreTraining,
+        structure_config=config.model.structure,
+        model_config={"attn_implementation": config.model.attention, **config.model.switches()},
+    )
+    longest = model.config.max_position_embeddings
+    if config.data.max_length > longest:
+        raise CNMError(Errors.E527.format(length=config.data.max_length, longest=longest))
+    model.freeze_unused()
+    return model.train(), tokenizer
+
+
+def _checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> Path | None:
+    """The checkpoint to go on from, which has to be of the same config."""
+    checkpoint = newest_checkpoint(output / CHECKPOINTS)
+    if not resume:
+        if checkpoint:
+            raise CNMError(Errors.E528.format(path=output))
+        return None
+    if not checkpoint:
+        raise CNMError(Errors.E529.format(path=output))
+    then, now = read_state(checkpoint).get("config", {}), config.identity()
+    changed = [
+        f"{key} was {then.get(key)!r}, is {now.get(key)!r}"
+        for key in sorted(then.keys() | now.keys())
+        if then.get(key) != now.get(key)
+    ]
+    if changed:
+        raise CNMError(Errors.E530.format(path=checkpoint, changed="; ".join(changed)))
+    return checkpoint
+
+
+def _accelerator(config: PretrainConfig) -> Accelerator:
+    precision = config.training.precision
+    if precision == "fp16" and not torch.cuda.is_available():
+        raise CNMError(Errors.E531)
+    return Accelerator(
+        mixed_precision="no" if precision == "fp32" else precision,
+        # A batch without ternary nodes leaves their weights without a gradient.
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
+    )
+
+
+def _seed(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+
+
+@contextmanager
+def _stop_signals() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM, so that a step is never cut in two; the second one is obeyed."""
+    received: list[int] = []
+    former = {}
+
+    def note(number: int, _: Any) -> None:
+        received.append(number)
+        for kind, handler in former.items():
+            signal.signal(kind, handler)
+
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        former[kind] = signal.signal(kind, note)
+    try:
+        yield received
+    finally:
+        for kind, handler in former.items():
+            signal.signal(kind, handler)
