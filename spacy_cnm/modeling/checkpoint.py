@@ -23,7 +23,7 @@ _FILES = (
     ("tokenizer.json", "vocab.txt"),
 )
 #: First or second part of every key of the structure side.
-_STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index")
+_STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index", "component_head")
 #: Seconds to wait for the hub's first answer.
 _HUB_TIMEOUT = 5.0
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
@@ -94,7 +94,8 @@ def _fault(source: object) -> str:
 def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
     """Check a model that transformers has loaded, a CNM-BERT or the plain BERT to be wrapped.
 
-    A BERT may lack its pooler, and all of a masked-LM head.
+    A model may lack its pooler, all of a masked-LM head, all of the component head, and the scale
+    of the structure where it is learned.
     info: transformers' loading info (missing_keys, unexpected_keys, mismatched_keys).
     RAISES CNMError: with the names of the keys that are missing, extra, misshapen or out of range.
     """
@@ -104,9 +105,12 @@ def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
         raise CNMError(Errors.E108.format(keys=_names(misshapen), source=source))
     missing = set(info["missing_keys"])
     tied = set(model._tied_weights_keys or ())
-    head = {key for key in model.state_dict() if key.startswith("cls.")} - tied
-    if head <= missing:
-        missing -= head | tied
+    state = model.state_dict()
+    for prefix in ("cls.", "component_head."):
+        head = {key for key in state if key.startswith(prefix)} - tied
+        if head <= missing:
+            missing -= head | tied
+    missing = {key for key in missing if not key.endswith("fusion.scale")}
     bad = {
         "missing": [key for key in missing if "pooler" not in key.split(".")[:2]],
         "unexpected": list(filter(is_structure_key, info["unexpected_keys"])),

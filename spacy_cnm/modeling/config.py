@@ -7,6 +7,8 @@ from transformers import BertConfig
 
 from spacy_cnm.errors import CNMError, Errors
 
+#: What may be fused with the tokens.
+STRUCTURE_INPUTS = ("tree", "flat", "none")
 #: What a stored configuration must hold; a default in its place would be silently wrong.
 _STORED = (
     "extended_vocab_size",
@@ -31,6 +33,12 @@ class CNMBertConfig(BertConfig):
     structure_scale (float): factor on the structure vector before the fusion. The vectors leave a
         LayerNorm with entries of size 1, token embeddings have entries of about 0.02 to 0.04;
         1.0 is the paper's equation 5.
+    learn_structure_scale (bool): the scale is a parameter that starts at `structure_scale`.
+    structure_input (str): what is fused. "tree": the Tree-MLP's vectors; "flat": the components
+        of the tree without operators and order; "none": zeros, so that only tokens are seen. The
+        modules and their initial weights are the same in all three.
+    component_loss_weight (float): lambda, the weight of the auxiliary component loss in
+        pretraining (paper: 0.1); 0 leaves it out.
     fusion_layer_norm (bool): the LayerNorm of equation 5. Right when pretraining from scratch;
         a wrapped checkpoint needs False to start as the plain BERT that it wraps.
     structure_fingerprint (str): fingerprint of the structure table the model was built with.
@@ -50,6 +58,9 @@ class CNMBertConfig(BertConfig):
         structure_components: int = 1,
         structure_groups: list[list[int]] | None = None,
         structure_scale: float = 0.04,
+        learn_structure_scale: bool = False,
+        structure_input: str = "tree",
+        component_loss_weight: float = 0.1,
         fusion_layer_norm: bool = True,
         structure_fingerprint: str = "",
         vocabulary_fingerprint: str = "",
@@ -63,6 +74,9 @@ class CNMBertConfig(BertConfig):
         self.structure_components = structure_components
         self.structure_groups = structure_groups or [[0, 0, structure_components]]
         self.structure_scale = structure_scale
+        self.learn_structure_scale = learn_structure_scale
+        self.structure_input = structure_input
+        self.component_loss_weight = component_loss_weight
         self.fusion_layer_norm = fusion_layer_norm
         self.structure_fingerprint = structure_fingerprint
         self.vocabulary_fingerprint = vocabulary_fingerprint
@@ -79,15 +93,37 @@ class CNMBertConfig(BertConfig):
         if lacking:
             kind = config_dict.get("model_type")
             raise CNMError(Errors.E119.format(keys=", ".join(lacking), kind=kind))
-        return super().from_dict(config_dict, **kwargs)
+        result = super().from_dict(config_dict, **kwargs)
+        # transformers sets what `kwargs` overrides after the constructor has checked.
+        (result[0] if isinstance(result, tuple) else result)._check()
+        return result
 
     def _check(self) -> None:
-        size, scale, norm = self.structure_size, self.structure_scale, self.fusion_layer_norm
-        number = isinstance(scale, int | float) and not isinstance(scale, bool)
         for key, right, wanted in (
-            ("structure_size", type(size) is int and size >= 1, "a whole number of at least 1"),
-            ("structure_scale", number and 0 < scale < math.inf, "a finite number above 0"),
-            ("fusion_layer_norm", isinstance(norm, bool), "true or false"),
+            ("structure_size", _is_size, "a whole number of at least 1"),
+            ("structure_scale", _is_positive, "a finite number above 0"),
+            ("learn_structure_scale", _is_switch, "true or false"),
+            ("structure_input", STRUCTURE_INPUTS.__contains__, f"one of {STRUCTURE_INPUTS}"),
+            ("component_loss_weight", _is_weight, "a finite number of at least 0"),
+            ("fusion_layer_norm", _is_switch, "true or false"),
         ):
-            if not right:
-                raise CNMError(Errors.E122.format(key=key, value=getattr(self, key), wanted=wanted))
+            value = getattr(self, key)
+            if not right(value):
+                raise CNMError(Errors.E122.format(key=key, value=value, wanted=wanted))
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_weight(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value < math.inf  # type: ignore[operator]
+
+
+def _is_positive(value: object) -> bool:
+    return _is_weight(value) and value != 0
+
+
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)

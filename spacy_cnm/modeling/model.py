@@ -94,6 +94,9 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
     gives the base id and `struct_index` (E,) the row of the structure table.
     """
 
+    # The heads of the other classes.
+    _keys_to_ignore_on_load_unexpected = (r"^cls\.", r"^component_head\.")
+
     token_index: Tensor
     struct_index: Tensor
 
@@ -109,14 +112,40 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
     def fuse(self, input_ids: Tensor, struct_idx: Tensor | None = None) -> Tensor:
         """Fused embeddings z (paper, equation 5).
 
+        A fused embedding is a function of the id, so it is computed once for each distinct one.
+
         input_ids: (B, T) int64, extended ids.
         struct_idx: (B, T) int64, rows of the structure table in place of the ids' own.
         RETURNS: (B, T, d) float.
         """
-        if struct_idx is None:
-            struct_idx = _look_up(self.struct_index, input_ids)
-        tokens = self.embeddings.word_embeddings(_look_up(self.token_index, input_ids))
-        return self.fusion(tokens, self.structure(struct_idx))
+        if struct_idx is not None:
+            return self._fuse(input_ids, self._structure(struct_idx))
+        ids, places = torch.unique(input_ids, return_inverse=True)
+        return F.embedding(places, self._fuse(ids, self._structure(self.structure_rows(ids))))
+
+    def fuse_beside(self, input_ids: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Fused embeddings, and structure vectors that do not enter them, from one evaluation.
+
+        input_ids: (B, T) int64, extended ids.
+        rows: (n,) integer, rows of the structure table.
+        RETURNS: (B, T, d) float, as `fuse`; and (n, d_s) float, the vectors of `rows`.
+        """
+        ids, places = torch.unique(input_ids, return_inverse=True)
+        inputs = [] if self.config.structure_input == "none" else [self.structure_rows(ids)]
+        vectors = self.structure(torch.cat([*inputs, rows]))
+        structure, beside = vectors.tensor_split([len(vectors) - len(rows)])
+        return F.embedding(places, self._fuse(ids, structure if inputs else None)), beside
+
+    def structure_rows(self, ids: Tensor) -> Tensor:
+        """Rows of the structure table of extended ids: (...) integer to (...) integer."""
+        return _look_up(self.struct_index, ids)
+
+    def _structure(self, rows: Tensor) -> Tensor | None:
+        return None if self.config.structure_input == "none" else self.structure(rows)
+
+    def _fuse(self, ids: Tensor, structure: Tensor | None) -> Tensor:
+        tokens = self.embeddings.word_embeddings(_look_up(self.token_index, ids))
+        return self.fusion(tokens, structure)
 
     def base_labels(self, labels: Tensor) -> Tensor:
         """Masked-LM labels in the output space.
@@ -150,6 +179,9 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
 
 class CNMBertForMaskedLM(CNMBertPreTrainedModel, BertForMaskedLM):
     """CNM-BERT with BERT's masked-LM head over the base vocabulary (V outputs)."""
+
+    # Pretraining's second head; and the pooler of a `CNMBertModel`, which has no use here.
+    _keys_to_ignore_on_load_unexpected = (r"^component_head\.", r"^(bert\.)?pooler\.")
 
     def __init__(self, config: CNMBertConfig) -> None:
         super().__init__(config)

@@ -5,13 +5,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.ids import FIRST_ROW, StructureTable
+from spacy_cnm.ids import ARITY, FIRST_ROW, OPERATORS, StructureTable
 
 from .config import CNMBertConfig
 from .structure_cache import StructureCache
 
 #: Rows of the operator embedding: 0 unused, the 12 operators, 3 reserved (paper: 16).
 OPERATOR_ROWS = 16
+#: Codes of the operators with three children.
+_TERNARY = [1 + i for i, operator in enumerate(OPERATORS) if ARITY[operator] == 3]
 #: Products of fewer rows go through other kernels, which differ in the last bit. Padded to this
 #: size, a character's vector does not depend on the characters computed with it.
 _MIN_PRODUCT_ROWS = 16
@@ -36,6 +38,7 @@ class StructureEncoder(nn.Module):
     def __init__(self, config: CNMBertConfig) -> None:
         super().__init__()
         size = config.structure_size
+        self.flat = config.structure_input == "flat"
         self.groups = [(arity, count) for _, arity, count in config.structure_groups]
         n_nodes = sum(count for _, count in self.groups)
         n_characters = config.structure_rows - FIRST_ROW
@@ -82,6 +85,8 @@ class StructureEncoder(nn.Module):
         special = self.special_embeddings(rows[:n_special])
         if n_special == len(rows):
             return special
+        if self.flat:
+            return torch.cat([special, self._bags(rows[n_special:])])
         roots = self.roots[rows[n_special:].long() - FIRST_ROW].long()
         (_, leaves), *inner = self._nodes_below(roots)
         # Where the state of a node will stand: states are in the table's order, level by level.
@@ -94,6 +99,38 @@ class StructureEncoder(nn.Module):
             children = F.embedding(slots[self.node_children[nodes, :arity].long()], states)
             states = torch.cat([states, self._compose(operators, children)])
         return torch.cat([special, F.embedding(slots[roots], states)])
+
+    def _bags(self, rows: Tensor) -> Tensor:
+        """Normalised means of the leaf states, without operators and order: (n, d_s)."""
+        trees, components = self.leaves(rows)
+        order = trees.argsort(stable=True)
+        states = self.leaf_norm(self.component_embeddings(components[order]))
+        counts = torch.bincount(trees, minlength=len(rows))
+        sums = torch.segment_reduce(states, "sum", lengths=counts, unsafe=True)
+        return self.node_norm(sums / counts[:, None])
+
+    def leaves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Leaves of trees, each as often as it stands there.
+
+        rows: (n,) integer, rows of characters with a tree.
+        RETURNS: (m,) int64, which of `rows` a leaf belongs to; and (m,) int64, its component.
+        """
+        nodes = self.roots[rows.long() - FIRST_ROW].long()
+        trees = torch.arange(len(rows), device=rows.device)
+        ternary = torch.tensor(_TERNARY, device=rows.device)
+        found: list[tuple[Tensor, Tensor]] = []
+        while len(nodes):
+            is_leaf = self.node_operator[nodes] == 0
+            found.append((trees[is_leaf], nodes[is_leaf]))
+            nodes, trees = nodes[~is_leaf], trees[~is_leaf]
+            # The third child of a binary node is 0, as a leaf's may be: the operator tells.
+            children = self.node_children[nodes].long()
+            there = torch.ones_like(children, dtype=torch.bool)
+            there[:, 2] = torch.isin(self.node_operator[nodes], ternary)
+            trees = trees[:, None].expand_as(children)[there]
+            nodes = children[there]
+        trees, leaves = (torch.cat(parts) for parts in zip(*found, strict=True))
+        return trees, self.node_children[leaves, 0].long()
 
     def _compose(self, operators: Tensor, children: Tensor) -> Tensor:
         """Equations 2 and 3: operators (n, d_s), children (n, k, d_s) to states (n, d_s)."""

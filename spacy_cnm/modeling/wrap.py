@@ -23,6 +23,7 @@ from .checkpoint import check_loaded, is_structure_key, loading_errors, source_o
 from .config import CNMBertConfig
 from .consistency import check_tokenizer, vocabulary_fingerprint
 from .model import CNMBertForMaskedLM, CNMBertModel, CNMBertPreTrainedModel
+from .pretraining import CNMBertForPreTraining
 from .tokenizer import (
     cap_length,
     check_table,
@@ -32,24 +33,38 @@ from .tokenizer import (
 
 ModelT = TypeVar("ModelT", bound=CNMBertPreTrainedModel)
 #: Fields of `CNMBertConfig` that somebody who wraps a BERT may choose.
-WRAP_SETTINGS = ("structure_size", "structure_scale", "fusion_layer_norm")
-_BASES = {CNMBertModel: BertModel, CNMBertForMaskedLM: BertForMaskedLM}
+WRAP_SETTINGS = (
+    "structure_size",
+    "structure_scale",
+    "learn_structure_scale",
+    "structure_input",
+    "component_loss_weight",
+    "fusion_layer_norm",
+)
+_BASES = {
+    CNMBertModel: BertModel,
+    CNMBertForMaskedLM: BertForMaskedLM,
+    CNMBertForPreTraining: BertForMaskedLM,
+}
 
 
 def load_or_wrap(
     source: str | os.PathLike[str],
     *,
+    cls: type[CNMBertPreTrainedModel] = CNMBertModel,
     tokenizer_config: dict[str, Any] | None = None,
     model_config: dict[str, Any] | None = None,
     structure_config: dict[str, Any] | None = None,
-) -> tuple[CNMBertModel, PreTrainedTokenizerFast]:
+) -> tuple[Any, PreTrainedTokenizerFast]:
     """Load a CNM-BERT checkpoint, or load a BERT and wrap it.
 
     source: folder or hub id.
+    cls: class of the model. Heads that the source does not have are new, from torch's random
+        numbers.
     tokenizer_config, model_config: extra arguments for the tokenizer and for the configuration.
     structure_config: how a BERT is wrapped: `table`, the file of a structure table (default: the
         shipped one), and fields of `CNMBertConfig`. A checkpoint has to agree with it.
-    RETURNS: the model in evaluation mode and its extended tokenizer.
+    RETURNS: a `cls` in evaluation mode and its extended tokenizer.
     RAISES CNMError: neither, or a damaged checkpoint; the message names it.
     """
     options = source_options(source)
@@ -61,15 +76,15 @@ def load_or_wrap(
         config = AutoConfig.from_pretrained(source, **options, **(model_config or {}))
         tokenizer = AutoTokenizer.from_pretrained(source, **options, **(tokenizer_config or {}))
     if config.model_type != CNMBertConfig.model_type:
-        base = _load_base(BertModel, source, config)
-        return wrap_bert(CNMBertModel, base, table=table, tokenizer=tokenizer, **settings)
+        base = _load_base(_BASES[cls], source, config)
+        return wrap_bert(cls, base, table=table, tokenizer=tokenizer, **settings)
     if table:
         settings["structure_fingerprint"] = table.fingerprint
     _check_agrees(config, settings, source)
-    model = CNMBertModel.from_pretrained(source, config=config, **options)
+    model = cls.from_pretrained(source, config=config, **options)
     cap_length(tokenizer, config.max_position_embeddings)
     extended = extend_tokenizer(tokenizer, table, first_id=config.vocab_size)
-    check_tokenizer(model, extended, source)
+    check_tokenizer(_encoder_of(model), extended, source)
     return model, extended
 
 
