@@ -1,0 +1,285 @@
+"""Masked batches out of text files, in an order that can be taken up again at any batch."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
+
+from spacy_cnm.corpora.text_streams import read_lines
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.modeling.tokenizer import is_extended
+
+from .masking import IGNORED, MaskOptions, mask_words
+from .words import check_installed, piece_words
+
+#: Rows are padded to a multiple of this, which suits the matrix units of processors.
+_WIDTH = 8
+#: Each kind of chance has its own numbers.
+_FILES, _ROWS, _MASKS = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a stream between two batches.
+
+    epoch: which pass through the corpus, from 0.
+    line: texts of this stream that were used up before the current block.
+    batch: batches of the current block that were given out.
+    """
+
+    epoch: int = 0
+    line: int = 0
+    batch: int = 0
+
+
+@dataclass
+class MicroBatch:
+    """Rows to be computed at once.
+
+    input_ids: (B, T) int64, extended ids with masked pieces.
+    attention_mask: (B, T) int64, 1 at pieces and 0 at padding.
+    labels: (B, T) int64, extended ids of the masked pieces, -100 elsewhere.
+    n_tokens: pieces in it, [CLS] and [SEP] included, padding not.
+    position: where the stream goes on after this batch.
+    """
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    labels: torch.Tensor
+    n_tokens: int
+    position: Position
+
+
+@dataclass
+class _Block:
+    """Encoded texts, one after another: pieces without [CLS] and [SEP], and which are a row.
+
+    ids, words: (N,) extended ids and words of the pieces.
+    starts, ends: (R,) where rows begin and end.
+    """
+
+    ids: NDArray[np.int64]
+    words: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+class Stream:
+    """One of several streams of batches that share a corpus.
+
+    In each epoch, text i of the corpus belongs to stream i % count. The order of the files changes
+    with the epoch. Texts are taken in blocks: the rows of a block are put into batches of rows of
+    nearly equal length, and its batches come in random order. A text too long for one row is cut
+    between words. All that is random follows from the seed and the place.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        tokenizer: PreTrainedTokenizerFast,
+        *,
+        index: int,
+        count: int,
+        seed: int,
+        max_length: int,
+        max_tokens: int,
+        buffer: int,
+        budget: float = 0.15,
+    ) -> None:
+        """Set up a stream; nothing is read before the first batch.
+
+        paths: text files (see `text_streams.read_lines`).
+        tokenizer: an extended tokenizer (`modeling.tokenizer.extend_tokenizer`).
+        index, count: which stream this is, from 0, and how many there are.
+        seed: of all that is random, 0 or more; the same for all streams.
+        max_length: pieces in a row at most, [CLS] and [SEP] included.
+        max_tokens: pieces in a batch at most, padding included.
+        buffer: texts in a block.
+        budget: share of the pieces that are to be guessed.
+        RAISES CNMError: an argument is out of range, the tokenizer is not extended, or rjieba is
+            not installed.
+        """
+        _check("paths", list(paths), bool(paths), "at least one file")
+        _check("count", count, count >= 1, "at least 1")
+        _check("index", index, 0 <= index < count, f"0 to {count - 1}")
+        _check("seed", seed, seed >= 0, "at least 0")
+        _check("max_length", max_length, max_length >= 3, "at least 3")
+        _check("max_tokens", max_tokens, max_tokens >= max_length, f"at least {max_length}")
+        _check("buffer", buffer, buffer >= 1, "at least 1")
+        if not is_extended(tokenizer):
+            raise CNMError(Errors.E506.format(name=tokenizer.name_or_path))
+        check_installed()
+        self._paths = list(paths)
+        self._index, self._count, self._seed = index, count, seed
+        self._max_length, self._max_tokens, self._buffer = max_length, max_tokens, buffer
+        self._options = MaskOptions.of(tokenizer, budget)
+        self._cls, self._sep = tokenizer.cls_token_id, tokenizer.sep_token_id
+        self._pad = tokenizer.pad_token_id
+        # A copy, since every call of the tokenizer leaves its settings in the inner one.
+        self._encoder = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+        self._encoder.no_truncation()
+        self._encoder.no_padding()
+        self._encoder.encode_special_tokens = True  # "[MASK]" in a text is text
+        self._continues = np.zeros(len(self._options.special), dtype=np.bool_)
+        prefix = self._encoder.model.continuing_subword_prefix
+        inside = [i for token, i in tokenizer.get_vocab().items() if token.startswith(prefix)]
+        self._continues[[i for i in inside if not self._options.special[i]]] = True
+
+    def batches(
+        self, start: Position = Position(), epochs: int | None = None
+    ) -> Iterator[MicroBatch]:
+        """Give the batches from a position on, the same whether or not the stream was interrupted.
+
+        start: the position of the last batch that was used, or the beginning.
+        epochs: the stream ends before this epoch; None: never.
+        RAISES CNMError: see `text_streams.read_lines`; the corpus has no text for this stream, or
+            the position is not in it.
+        """
+        for epoch in itertools.count(start.epoch):
+            if epoch == epochs:
+                return
+            begin = start if epoch == start.epoch else Position(epoch)
+            found = False
+            for batch in self._epoch(begin):
+                found = True
+                yield batch
+            if not found and begin == Position(epoch):
+                raise CNMError(Errors.E508.format(index=self._index))
+
+    def _epoch(self, start: Position) -> Iterator[MicroBatch]:
+        texts = self._texts(start.epoch)
+        skipped = sum(1 for _ in itertools.islice(texts, start.line))
+        if skipped < start.line:
+            raise CNMError(Errors.E509.format(position=start))
+        place = start
+        while texts_of_block := list(itertools.islice(texts, self._buffer)):
+            after = Position(place.epoch, place.line + len(texts_of_block))
+            block = self._encode(texts_of_block)
+            batches = self._in_batches(block, self._rng(_ROWS, replace(place, batch=0)))
+            if place.batch > len(batches):
+                raise CNMError(Errors.E509.format(position=start))
+            for number in range(place.batch, len(batches)):
+                here = replace(place, batch=number)
+                ahead = replace(place, batch=number + 1) if number + 1 < len(batches) else after
+                yield self._masked(block, batches[number], here, ahead)
+            place = after
+
+    def _texts(self, epoch: int) -> Iterator[str]:
+        order = np.random.default_rng([self._seed, _FILES, epoch]).permutation(len(self._paths))
+        all_texts = itertools.chain.from_iterable(read_lines(self._paths[i]) for i in order)
+        own = itertools.islice(all_texts, self._index, None, self._count)
+        first = next(own, None)
+        if first is None:
+            raise CNMError(Errors.E507.format(index=self._index, count=self._count))
+        return itertools.chain([first], own)
+
+    def _rng(self, kind: int, place: Position) -> np.random.Generator:
+        where = [self._seed, kind, self._index, place.epoch, place.line, place.batch]
+        return np.random.default_rng(where)
+
+    def _encode(self, texts: Sequence[str]) -> _Block:
+        encodings = self._encoder.encode_batch(texts, add_special_tokens=False)
+        counts = np.array([len(encoding) for encoding in encodings])
+        pieces = itertools.chain.from_iterable(encoding.ids for encoding in encodings)
+        ids = np.fromiter(pieces, np.int64, counts.sum())
+        offsets = itertools.chain.from_iterable(encoding.offsets for encoding in encodings)
+        starts = np.fromiter((start for start, _ in offsets), np.int64, len(ids))
+        lengths = np.array([len(text) for text in texts])
+        starts += np.repeat(np.cumsum(lengths) - lengths, counts)
+        # jieba cuts after accented letters; what continues a piece belongs to its word.
+        starts[self._continues[ids]] = 0
+        words = piece_words(texts, np.maximum.accumulate(starts))
+        return _Block(ids, words, *_cut(words, counts, self._max_length - 2))
+
+    def _in_batches(self, block: _Block, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        """Give the rows of each batch."""
+        widths = self._width(block.ends - block.starts + 2)
+        rows = rng.permutation(len(widths))
+        rows = rows[np.argsort(widths[rows], kind="stable")]
+        batches = []
+        first = 0
+        widths_in_order = widths[rows]
+        while first < len(rows):
+            # As many rows as fit when each is as wide as the last of them.
+            possible = widths_in_order[first : first + self._max_tokens // widths_in_order[first]]
+            sizes = possible * np.arange(1, len(possible) + 1)
+            end = first + int(np.searchsorted(sizes, self._max_tokens, side="right"))
+            batches.append(rows[first:end])
+            first = end
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def _width(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.minimum(-(-lengths // _WIDTH) * _WIDTH, self._max_length)
+
+    def _masked(
+        self, block: _Block, rows: NDArray[np.int64], here: Position, ahead: Position
+    ) -> MicroBatch:
+        lengths = block.ends[rows] - block.starts[rows] + 2
+        shape = (len(rows), int(self._width(lengths).max()))
+        input_ids = np.full(shape, self._pad)
+        labels = np.full(shape, IGNORED)
+        attention_mask = (np.arange(shape[1]) < lengths[:, None]).astype(np.int64)
+        rng = self._rng(_MASKS, here)
+        for i, (start, end) in enumerate(zip(block.starts[rows], block.ends[rows], strict=True)):
+            ids, gold = mask_words(block.ids[start:end], block.words[start:end], rng, self._options)
+            length = end - start
+            input_ids[i, 0] = self._cls
+            input_ids[i, 1 : length + 1] = ids
+            input_ids[i, length + 1] = self._sep
+            labels[i, 1 : length + 1] = gold
+        return MicroBatch(
+            torch.from_numpy(input_ids),
+            torch.from_numpy(attention_mask),
+            torch.from_numpy(labels),
+            int(lengths.sum()),
+            ahead,
+        )
+
+
+def _cut(
+    words: NDArray[np.int64], counts: NDArray[np.int64], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cut texts into rows of nearly equal length, between words.
+
+    words: (N,) the words of the pieces of all texts.
+    counts: pieces of each text.
+    most: pieces in a row.
+    RETURNS: where rows begin and end. A text without pieces has no row.
+    """
+    ends = np.cumsum(counts)
+    starts = ends - counts
+    short = (counts > 0) & (counts <= most)
+    rows = [np.stack([starts[short], ends[short]], axis=1)]
+    word_starts = np.flatnonzero(np.diff(words, prepend=-1))
+    for text in np.flatnonzero(counts > most):
+        places = _cuts(word_starts, int(starts[text]), int(ends[text]), most)
+        rows.append(np.stack([places[:-1], places[1:]], axis=1))
+    both = np.concatenate(rows)
+    return both[:, 0], both[:, 1]
+
+
+def _cuts(word_starts: NDArray[np.int64], start: int, end: int, most: int) -> list[int]:
+    """Give where to cut one text, its start and end included."""
+    places = [start]
+    while start < end:
+        left = end - start
+        even = start + -(-left // -(-left // most))
+        # A word longer than an even share is kept whole if a row can hold it.
+        for target in (even, min(start + most, end)):
+            cut = int(word_starts[np.searchsorted(word_starts, target, side="right") - 1])
+            if target == end or cut > start:
+                break
+        start = target if target == end or cut <= start else cut
+        places.append(start)
+    return places
+
+
+def _check(name: str, value: object, right: bool, wanted: str) -> None:
+    if not right:
+        raise CNMError(Errors.E122.format(key=name, value=value, wanted=wanted))

@@ -1,0 +1,105 @@
+"""Whole word masking: which pieces the model has to guess, and what it sees in their place.
+
+Rates as in BERT (Devlin et al. 2019, section 3.1); whole words as in Cui et al. 2021 (Pre-Training
+with Whole Word Masking for Chinese BERT).
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerFast
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.modeling.tokenizer import first_added_id
+
+#: The label of a piece that is not to be guessed; PyTorch's cross entropy leaves it out.
+IGNORED = -100
+#: Share of the chosen pieces that become [MASK], and that become some other token.
+MASKED, REPLACED = 0.8, 0.1
+_UNUSED = re.compile(r"\[unused\d+\]")
+
+
+@dataclass(frozen=True)
+class MaskOptions:
+    """What masking needs to know of a vocabulary, and how much it masks.
+
+    mask_id: the id of [MASK].
+    special: (E,) over the extended ids: whether an id is a special token, which is never chosen.
+    random_ids: the ids that may replace a piece.
+    budget: share of the pieces of a row that are chosen, in 0..1.
+    """
+
+    mask_id: int
+    special: NDArray[np.bool_]
+    random_ids: NDArray[np.int64]
+    budget: float
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15) -> "MaskOptions":
+        """Give the options for an extended tokenizer.
+
+        Random tokens come from the base vocabulary, without special and [unused...] tokens.
+
+        RAISES CNMError: the budget is not between 0 and 1.
+        """
+        if not 0 < budget < 1:
+            raise CNMError(Errors.E122.format(key="budget", value=budget, wanted="between 0 and 1"))
+        vocab = tokenizer.get_vocab()
+        special = np.zeros(1 + max(vocab.values()), dtype=np.bool_)
+        special[tokenizer.all_special_ids] = True
+        size = first_added_id(tokenizer)
+        ids = sorted(i for token, i in vocab.items() if i < size and not _UNUSED.fullmatch(token))
+        random_ids = np.array([i for i in ids if not special[i]], dtype=np.int64)
+        return cls(tokenizer.mask_token_id, special, random_ids, budget)
+
+
+def mask_words(
+    ids: NDArray[np.int64],
+    word_ids: NDArray[np.int64],
+    rng: np.random.Generator,
+    options: MaskOptions,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Choose words at random and hide them.
+
+    Words are taken in random order; one that does not fit into what is left of the budget is passed
+    over. If none fits, the first is taken all the same, so that a row without labels is one of
+    special tokens only. Each chosen piece becomes [MASK] (80 %) or a random token (10 %), or stays.
+
+    ids: (T,) extended ids of one row.
+    word_ids: (T,) the word of each piece, not decreasing; what stands at special tokens is ignored.
+    rng: where all chance comes from.
+    RETURNS: (T,) ids with the chosen pieces hidden; and (T,) labels, the extended id of each chosen
+        piece and IGNORED elsewhere.
+    """
+    corrupted = ids.copy()
+    labels = np.full_like(ids, IGNORED)
+    positions = np.flatnonzero(~options.special[ids])
+    if not len(positions):
+        return corrupted, labels
+    words = word_ids[positions]
+    first = np.flatnonzero(np.concatenate(([True], words[1:] != words[:-1])))
+    sizes = np.diff(first, append=len(words))
+    budget = max(1, round(options.budget * len(positions)))
+    chosen = _fill(rng.permutation(len(sizes)).tolist(), sizes.tolist(), budget)
+    is_chosen = np.zeros(len(sizes), dtype=np.bool_)
+    is_chosen[chosen] = True
+    picked = positions[np.repeat(is_chosen, sizes)]
+    labels[picked] = ids[picked]
+    chance = rng.random(len(picked))
+    corrupted[picked[chance < MASKED]] = options.mask_id
+    replaced = picked[(chance >= MASKED) & (chance < MASKED + REPLACED)]
+    corrupted[replaced] = rng.choice(options.random_ids, len(replaced))
+    return corrupted, labels
+
+
+def _fill(order: list[int], sizes: list[int], budget: int) -> list[int]:
+    chosen = []
+    for word in order:
+        if sizes[word] <= budget:
+            chosen.append(word)
+            budget -= sizes[word]
+            if not budget:
+                break
+    return chosen or order[:1]
