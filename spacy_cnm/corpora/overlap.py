@@ -1,0 +1,50 @@
+"""Which texts hold a sentence of other texts: what a model is tested on must not be trained on."""
+
+import unicodedata
+from collections import defaultdict
+
+from .sentences import sentence_keys
+
+#: Letters that a sentence has at least for a text to be left out because it holds it. Shorter ones
+#: (子曰, 非常好) stand everywhere.
+MIN_LETTERS = 6
+
+
+def comparable(text: str) -> str:
+    """Give a text as sentences are compared: full-width forms and capitals do not count."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+class SentenceIndex:
+    """Sentences by their letters and digits; finds the texts that hold one.
+
+    A text holds a sentence when the letters of the sentence stand in it in a row, wherever its own
+    sentences begin and end, or when it is that sentence. For the former the sentence needs
+    `MIN_LETTERS` letters.
+    """
+
+    def __init__(self) -> None:
+        self._whole: dict[str, str] = {}
+        self._by_start: defaultdict[str, list[str]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def add(self, text: str, owner: str) -> None:
+        """Add the sentences of a text; `owner` is what `find` gives for them."""
+        for key in sentence_keys(comparable(text)):
+            if key not in self._whole:
+                self._whole[key] = owner
+                if len(key) >= MIN_LETTERS:
+                    self._by_start[key[:MIN_LETTERS]].append(key)
+
+    def find(self, text: str) -> str | None:
+        """Give the owner of the first sentence that a text holds, or None."""
+        letters = "".join(filter(str.isalnum, comparable(text)))
+        if letters in self._whole:
+            return self._whole[letters]
+        for i in range(len(letters) - MIN_LETTERS + 1):
+            for key in self._by_start.get(letters[i : i + MIN_LETTERS], ()):
+                if letters.startswith(key, i):
+                    return self._whole[key]
+        return None
