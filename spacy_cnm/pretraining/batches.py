@@ -209,7 +209,12 @@ class Stream:
             # As many rows as fit when each is as wide as the last of them.
             possible = widths_in_order[first : first + self._max_tokens // widths_in_order[first]]
             sizes = possible * np.arange(1, len(possible) + 1)
-            end = first + int(np.searchsorted(sizes, self._max_tokens, side="right"))
+            n = int(np.searchsorted(sizes, self._max_tokens, side="right"))
+            # Better without the few wider rows at the end, for which all others would be padded.
+            narrower = int(np.searchsorted(possible[:n], possible[n - 1]))
+            if narrower and sizes[narrower - 1] >= self._max_tokens / 2:
+                n = narrower
+            end = first + n
             batches.append(rows[first:end])
             first = end
         return [batches[i] for i in rng.permutation(len(batches))]
@@ -221,18 +226,20 @@ class Stream:
         self, block: _Block, rows: NDArray[np.int64], here: Position, ahead: Position
     ) -> MicroBatch:
         lengths = block.ends[rows] - block.starts[rows] + 2
-        shape = (len(rows), int(self._width(lengths).max()))
-        input_ids = np.full(shape, self._pad)
-        labels = np.full(shape, IGNORED)
-        attention_mask = (np.arange(shape[1]) < lengths[:, None]).astype(np.int64)
-        rng = self._rng(_MASKS, here)
-        for i, (start, end) in enumerate(zip(block.starts[rows], block.ends[rows], strict=True)):
-            ids, gold = mask_words(block.ids[start:end], block.words[start:end], rng, self._options)
-            length = end - start
-            input_ids[i, 0] = self._cls
-            input_ids[i, 1 : length + 1] = ids
-            input_ids[i, length + 1] = self._sep
-            labels[i, 1 : length + 1] = gold
+        width = int(self._width(lengths).max())
+        column = np.arange(width)
+        text_row, text_column = np.nonzero((column > 0) & (column < lengths[:, None] - 1))
+        pieces = block.starts[rows][text_row] + text_column - 1
+        ids, gold = mask_words(
+            block.ids[pieces], block.words[pieces], self._rng(_MASKS, here), self._options, text_row
+        )
+        input_ids = np.full((len(rows), width), self._pad)
+        input_ids[:, 0] = self._cls
+        input_ids[np.arange(len(rows)), lengths - 1] = self._sep
+        input_ids[text_row, text_column] = ids
+        labels = np.full((len(rows), width), IGNORED)
+        labels[text_row, text_column] = gold
+        attention_mask = (column < lengths[:, None]).astype(np.int64)
         return MicroBatch(
             torch.from_numpy(input_ids),
             torch.from_numpy(attention_mask),

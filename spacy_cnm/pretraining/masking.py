@@ -60,32 +60,38 @@ def mask_words(
     word_ids: NDArray[np.int64],
     rng: np.random.Generator,
     options: MaskOptions,
+    rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose words at random and hide them.
+    """Choose words at random and hide them, in one row or in several, one after another.
 
-    Words are taken in random order; one that does not fit into what is left of the budget is passed
-    over. If none fits, the first is taken all the same, so that a row without labels is one of
-    special tokens only. Each chosen piece becomes [MASK] (80 %) or a random token (10 %), or stays.
+    In each row words are taken in random order, up to the budget of the row; one that does not fit
+    into what is left of it is passed over. If none fits, the first is taken all the same, so that
+    only a row of special tokens has no label. Each chosen piece becomes [MASK] (80 %) or a random
+    token (10 %), or stays.
 
-    ids: (T,) extended ids of one row.
-    word_ids: (T,) the word of each piece, not decreasing; what stands at special tokens is ignored.
+    ids: (N,) extended ids.
+    word_ids: (N,) the word of each piece, the same for neighbours in one word; what stands at
+        special tokens is ignored.
     rng: where all chance comes from.
-    RETURNS: (T,) ids with the chosen pieces hidden; and (T,) labels, the extended id of each chosen
+    rows: (N,) the row of each piece, ascending. Default: it is one row.
+    RETURNS: (N,) ids with the chosen pieces hidden; and (N,) labels, the extended id of each chosen
         piece and IGNORED elsewhere.
     """
     corrupted = ids.copy()
     labels = np.full_like(ids, IGNORED)
-    positions = np.flatnonzero(~options.special[ids])
-    if not len(positions):
+    places = np.flatnonzero(~options.special[ids])
+    if not len(places):
         return corrupted, labels
-    words = word_ids[positions]
-    first = np.flatnonzero(np.concatenate(([True], words[1:] != words[:-1])))
-    sizes = np.diff(first, append=len(words))
-    budget = max(1, round(options.budget * len(positions)))
-    chosen = _fill(rng.permutation(len(sizes)).tolist(), sizes.tolist(), budget)
-    is_chosen = np.zeros(len(sizes), dtype=np.bool_)
-    is_chosen[chosen] = True
-    picked = positions[np.repeat(is_chosen, sizes)]
+    words = word_ids[places]
+    rows = np.zeros_like(places) if rows is None else rows[places]
+    new_row = np.concatenate(([True], rows[1:] != rows[:-1]))
+    first = np.flatnonzero(new_row | np.concatenate(([True], words[1:] != words[:-1])))
+    sizes = np.diff(first, append=len(places))
+    row_of_word = np.cumsum(new_row)[first] - 1
+    pieces_in_row = np.diff(np.flatnonzero(new_row), append=len(places))
+    budgets = np.maximum(1, np.rint(options.budget * pieces_in_row).astype(np.int64))
+    chosen = _choose(row_of_word, sizes, budgets, rng)
+    picked = places[np.repeat(chosen, sizes)]
     labels[picked] = ids[picked]
     chance = rng.random(len(picked))
     corrupted[picked[chance < MASKED]] = options.mask_id
@@ -94,12 +100,29 @@ def mask_words(
     return corrupted, labels
 
 
-def _fill(order: list[int], sizes: list[int], budget: int) -> list[int]:
-    chosen = []
-    for word in order:
-        if sizes[word] <= budget:
-            chosen.append(word)
-            budget -= sizes[word]
-            if not budget:
-                break
-    return chosen or order[:1]
+def _choose(
+    row_of_word: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    budgets: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Tell for each word whether it is chosen."""
+    order = np.argsort(row_of_word + rng.random(len(sizes)))  # rows in order, words in any
+    ends = np.cumsum(np.bincount(row_of_word)).tolist()
+    sizes_in_order = sizes[order].tolist()
+    chosen: list[int] = []
+    start = 0
+    for left, end in zip(budgets.tolist(), ends, strict=True):
+        found = len(chosen)
+        for i in range(start, end):
+            if sizes_in_order[i] <= left:
+                chosen.append(i)
+                left -= sizes_in_order[i]
+                if not left:
+                    break
+        if len(chosen) == found:
+            chosen.append(start)
+        start = end
+    is_chosen = np.zeros(len(sizes), dtype=np.bool_)
+    is_chosen[order[chosen]] = True
+    return is_chosen
