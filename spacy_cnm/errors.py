@@ -97,7 +97,6 @@ class Errors:
         "No character occurs {min_count} times in the texts, so there is no vocabulary. Give more "
         "text or a lower --min-count."
     )
-    E114 = "Cannot read {path} as UTF-8 text: {reason}"
     E115 = (
         "The tokenizer was extended for a model of {found} token embeddings, but this one has "
         "{wanted}: every added ideograph would get another's structure. Give the tokenizer that "

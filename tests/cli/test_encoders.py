@@ -1,5 +1,6 @@
 """`spacy-cnm wrap` and `spacy-cnm new` as a user runs them."""
 
+import gzip
 import subprocess
 import sys
 
@@ -49,6 +50,27 @@ def test_new_counts_its_vocabulary_in_the_texts(tmp_path):
     out = tmp_path / "new"
     cli("new", tmp_path / "a.txt", out, "--layers", 1, "--width", 64, "--min-count", 2)
     assert CNMBertModel.from_pretrained(out).config.vocab_size == 5 + 2
+
+
+def test_new_takes_the_size_of_the_vocabulary_and_the_settings(tmp_path):
+    with gzip.open(tmp_path / "a.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("今天天气好，windows window\n今天好，windows\n")
+    out = tmp_path / "new"
+    shape = ("--layers", 1, "--width", 64, "--structure-size", 8, "--max-length", 32)
+    counts = ("--min-count", 2, "--han", 2, "--pieces", 3)
+    switches = ("--structure-scale", 0.1, "--learn-structure-scale", "--no-fusion-layer-norm")
+    cli("new", tmp_path / "a.txt.gz", out, *shape, *counts, *switches, "--seed", 3)
+    model = CNMBertModel.from_pretrained(out)
+    tokenizer = AutoTokenizer.from_pretrained(out)
+    # 今 and 天 of the ideographs, the comma, windo and s with their forms inside of words.
+    assert model.config.vocab_size == 5 + 2 + 1 + 2 * len("windos") + 3
+    assert model.config.structure_scale == 0.1
+    assert model.config.learn_structure_scale
+    assert not model.config.fusion_layer_norm
+    assert tokenizer.model_max_length == 32
+    assert tokenizer.convert_tokens_to_ids("天") < model.config.vocab_size
+    assert tokenizer.convert_tokens_to_ids("好") >= model.config.vocab_size
+    assert len(tokenizer.tokenize("Windows")) < len("windows")
 
 
 @pytest.mark.parametrize(

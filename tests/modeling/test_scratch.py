@@ -6,48 +6,47 @@ from transformers import BertConfig, BertModel
 
 from spacy_cnm.errors import CNMError
 from spacy_cnm.modeling import CNMBertModel, wrap_bert
-from spacy_cnm.modeling.scratch import (
-    base_vocabulary,
-    count_characters,
-    new_encoder,
-    read_texts,
-    sinusoids,
-)
+from spacy_cnm.modeling.scratch import new_encoder, sinusoids
 from spacy_cnm.modeling.summary import parameter_counts, summarize
 
-TEXTS = ["今天天气很好", "今天天气不好 ABC", "鑫"]
-
-
-def test_vocabulary_is_by_frequency_and_leaves_rare_characters_out():
-    vocab = base_vocabulary(count_characters(TEXTS), min_count=2)
-    assert vocab == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "天", "今", "好", "气"]
-    everything = base_vocabulary(count_characters(TEXTS), min_count=1)
-    assert {"鑫", "a", "##a"} <= set(everything)
-    assert "##今" not in everything
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"今天气很好鑫"]
 
 
 def test_new_encoder_is_reproducible_and_works(table):
-    first, tokenizer = new_encoder(TEXTS, n_layers=1, width=64, min_count=1, table=table)
-    second, _ = new_encoder(TEXTS, n_layers=1, width=64, min_count=1, table=table)
+    first, tokenizer = new_encoder(VOCABULARY, n_layers=1, width=64, table=table)
+    second, _ = new_encoder(VOCABULARY, n_layers=1, width=64, table=table)
+    other, _ = new_encoder(VOCABULARY, n_layers=1, width=64, table=table, seed=1)
     state, again = first.state_dict(), second.state_dict()
     assert all(torch.equal(state[key], again[key]) for key in state)
+    key = "embeddings.word_embeddings.weight"
+    assert not torch.equal(state[key], other.state_dict()[key])
     batch = tokenizer("今天鑫䢖", return_tensors="pt")
+    assert batch["input_ids"][0, :4].tolist() == [2, 5, 6, 10]
     with torch.no_grad():
         hidden = first(**batch).last_hidden_state
     assert hidden.shape == (1, 6, 64)
     assert hidden.isfinite().all()
 
 
-def test_no_text_is_an_error():
-    with pytest.raises(CNMError, match="min-count"):
-        new_encoder([], min_count=1)
-
-
-def test_unreadable_texts_are_named(tmp_path):
-    (tmp_path / "gbk.txt").write_bytes("今天".encode("gbk"))
-    for name in ("gbk.txt", "missing.txt"):
-        with pytest.raises(CNMError, match=name):
-            list(read_texts([tmp_path / name]))
+def test_settings_reach_the_configuration(table):
+    model, tokenizer = new_encoder(
+        VOCABULARY,
+        n_layers=1,
+        width=64,
+        max_length=16,
+        table=table,
+        structure_size=8,
+        structure_scale=0.5,
+        learn_structure_scale=True,
+        fusion_layer_norm=False,
+    )
+    config = model.config
+    assert (config.structure_size, config.structure_scale) == (8, 0.5)
+    assert config.learn_structure_scale
+    assert not config.fusion_layer_norm
+    assert config.max_position_embeddings == tokenizer.model_max_length == 16
+    with pytest.raises(CNMError, match="structure_scale"):
+        new_encoder(VOCABULARY, n_layers=1, width=64, table=table, structure_scale=0.0)
 
 
 def test_parameter_counts_of_the_bert_base_shape(base_tokenizer, table):
