@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cnm.cli import main
@@ -108,6 +108,7 @@ def test_a_text_holds_a_sentence_whatever_its_marks_and_borders() -> None:
     assert index.find("今天天气好") is None
 
 
+@settings(deadline=None)
 @given(
     sentences=st.lists(st.text("天地玄黄", min_size=6, max_size=9), min_size=1, max_size=4),
     text=st.text("天地玄黄", max_size=30),

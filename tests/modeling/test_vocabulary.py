@@ -73,22 +73,19 @@ def test_words_with_rare_letters_bring_none_into_the_vocabulary():
     assert not any("ø" in token for token in vocab)
 
 
-def test_same_counts_give_the_same_vocabulary_in_every_process():
+def test_same_counts_give_the_same_vocabulary_in_another_process():
     code = (
         "from spacy_cnm.modeling.vocabulary import *; "
         f"print(base_vocabulary(count_texts({LATIN!r}), min_count=1, n_pieces=20))"
     )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONIOENCODING": "utf-8"},
-        ).stdout
-        for seed in range(2)
-    }
-    assert printed == {f"{base_vocabulary(count_texts(LATIN), min_count=1, n_pieces=20)}\n"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.stdout == f"{base_vocabulary(count_texts(LATIN), min_count=1, n_pieces=20)}\n"
 
 
 def test_no_text_is_an_error():
