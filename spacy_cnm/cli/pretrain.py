@@ -25,7 +25,12 @@ def pretrain(
     from spacy_cnm.pretraining.config import load_config
 
     settings = load_config(config, _overrides(context.args))
-    inputs = [*settings.data.train, *settings.data.heldout.values(), settings.model.source, config]
+    inputs: list[str | Path] = [
+        *settings.data.train,
+        *settings.data.heldout.values(),
+        settings.model.source,
+        config,
+    ]
     check_outputs(inputs, folder=output)
     from spacy_cnm.pretraining.trainer import BEST, pretrain
 

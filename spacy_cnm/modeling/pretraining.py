@@ -72,6 +72,11 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         self.component_head = ComponentHead(config)
         self.post_init()
 
+    def _init_weights(self, module: nn.Module) -> None:
+        super()._init_weights(module)
+        if isinstance(module, ComponentHead):
+            nn.init.zeros_(module.bias)
+
     def get_output_embeddings(self) -> nn.Linear:
         """The masked-LM output layer, which transformers ties to the word embeddings."""
         return self.cls.predictions.decoder

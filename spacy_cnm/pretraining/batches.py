@@ -162,7 +162,7 @@ class Stream:
             after = Position(place.epoch, place.line + len(texts_of_block))
             block = self._encode(texts_of_block)
             batches = self._in_batches(block, self._rng(_ROWS, replace(place, batch=0)))
-            if place.batch > len(batches):
+            if place.line % self._buffer or place.batch > len(batches):
                 raise CNMError(Errors.E509.format(position=start))
             for number in range(place.batch, len(batches)):
                 here = replace(place, batch=number)

@@ -44,7 +44,7 @@ class ModelSection(_Section):
     flat: bool = False
     fusion: bool = True
     aux: bool = True
-    component_loss_weight: float = Field(0.1, gt=0)
+    component_loss_weight: Annotated[float, Field(gt=0)] = 0.1
 
     def switches(self) -> dict[str, Any]:
         """The fields of `CNMBertConfig` that the switches stand for."""
@@ -70,10 +70,10 @@ class DataSection(_Section):
 
     train: Annotated[Paths, Field(min_length=1)]
     heldout: dict[str, Path] = {}
-    max_length: int = Field(256, ge=8)
-    max_tokens: int = Field(4096, ge=8)
-    buffer: int = Field(10_000, ge=1)
-    masked: float = Field(0.15, gt=0, lt=1)
+    max_length: Annotated[int, Field(ge=8)] = 256
+    max_tokens: Annotated[int, Field(ge=8)] = 4096
+    buffer: Annotated[int, Field(ge=1)] = 10_000
+    masked: Annotated[float, Field(gt=0, lt=1)] = 0.15
 
 
 class OptimizerSection(_Section):
@@ -87,14 +87,14 @@ class OptimizerSection(_Section):
     """
 
     name: Literal["adamw", "lamb"] = "adamw"
-    learn_rate: float = Field(1e-4, gt=0)
-    structure_learn_rate: float | None = Field(None, gt=0)
+    learn_rate: Annotated[float, Field(gt=0)] = 1e-4
+    structure_learn_rate: Annotated[float | None, Field(gt=0)] = None
     betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = Field(1e-6, gt=0)
-    weight_decay: float = Field(0.01, ge=0)
-    warmup_steps: int = Field(0, ge=0)
+    eps: Annotated[float, Field(gt=0)] = 1e-6
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    warmup_steps: Annotated[int, Field(ge=0)] = 0
     schedule: Literal["linear", "cosine", "constant_with_warmup"] = "linear"
-    clip_norm: float = Field(1.0, ge=0)
+    clip_norm: Annotated[float, Field(ge=0)] = 1.0
 
 
 class TrainingSection(_Section):
@@ -107,19 +107,19 @@ class TrainingSection(_Section):
     precision (str): "bf16" and "fp16" compute in half the width where the device can.
     """
 
-    steps: int = Field(ge=1)
-    micro_batches: int = Field(1, ge=1)
+    steps: Annotated[int, Field(ge=1)]
+    micro_batches: Annotated[int, Field(ge=1)] = 1
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
-    seed: int = Field(0, ge=0)
+    seed: Annotated[int, Field(ge=0)] = 0
 
 
 class LoggingSection(_Section):
     """How often, in steps, something is written. May differ when a run is resumed."""
 
-    log_every: int = Field(10, ge=1)
-    evaluate_every: int = Field(1000, ge=1)
-    checkpoint_every: int = Field(1000, ge=1)
-    keep_checkpoints: int = Field(2, ge=1)
+    log_every: Annotated[int, Field(ge=1)] = 10
+    evaluate_every: Annotated[int, Field(ge=1)] = 1000
+    checkpoint_every: Annotated[int, Field(ge=1)] = 1000
+    keep_checkpoints: Annotated[int, Field(ge=1)] = 2
     tensorboard: bool = False
 
 

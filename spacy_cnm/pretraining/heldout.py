@@ -8,6 +8,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
+from spacy_cnm.ids import FIRST_ROW
 from spacy_cnm.modeling import CNMBertForPreTraining
 
 from .batches import MicroBatch
@@ -52,7 +53,7 @@ class Counts:
         if self.outside:
             found["outside_accuracy"] = self.outside_right / self.outside
             found["outside_recall"] = self.outside_recall / self.outside
-        return found | {"masked": self.mlm, "outside": self.outside}
+        return found | {"masked": int(self.mlm), "outside": int(self.outside)}
 
 
 def evaluate(
@@ -97,9 +98,9 @@ def _count(
     if not model.config.component_loss_weight:
         return
     gold = labels[labels >= 0]
-    rows = model.bert.struct_index[gold].long()
+    rows = model.bert.structure_rows(gold).long()
     outside = (gold >= model.config.vocab_size) & (model.bert.base_labels(gold) < 0)
-    with_tree = model.has_tree(rows)
+    with_tree = rows >= FIRST_ROW
     rows, outside = rows[with_tree], outside[with_tree]
     distinct, inverse = torch.unique(rows, return_inverse=True)
     if not len(distinct):
@@ -123,13 +124,15 @@ def component_hits(model: CNMBertForPreTraining, rows: Tensor) -> tuple[Tensor, 
         among them.
     """
     logits = model.component_predictions(rows).float()
-    leaves = model.leaf_counts(rows)  # (n, components), how often each is a leaf
+    trees, components = model.bert.structure.leaves(rows)
+    leaves = torch.zeros_like(logits)  # how often each component is a leaf
+    leaves.index_put_((trees, components), logits.new_ones(()), accumulate=True)
     shares = leaves / leaves.sum(1, keepdim=True)
     floor = -torch.special.xlogy(shares, shares).sum(1)
     excess = -(shares * logits.log_softmax(1)).sum(1) - floor
     wanted = leaves > 0
     n_wanted = wanted.sum(1)
-    ranks = logits.argsort(1, descending=True)[:, : int(n_wanted.max())]
+    ranks = logits.topk(int(n_wanted.max()), dim=1).indices
     among = torch.arange(ranks.shape[1], device=rows.device) < n_wanted[:, None]
     hits = (wanted.gather(1, ranks) & among).sum(1)
     return excess, hits == n_wanted, hits / n_wanted

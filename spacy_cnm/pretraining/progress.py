@@ -30,6 +30,7 @@ class Progress:
         self._start = time.perf_counter()
         if not main:
             return
+        folder.mkdir(parents=True, exist_ok=True)
         _keep_until(self._path, start)
         self._file = self._path.open("a", encoding="utf-8")
         self._writer = _summary_writer(folder, start) if tensorboard else None

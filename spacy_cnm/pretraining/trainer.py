@@ -14,6 +14,7 @@ import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import gather_object
 from transformers import PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
@@ -42,7 +43,7 @@ class State:
 
     step: int = 0
     tokens: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # in steps, without evaluations and checkpoints
     best_loss: float | None = None
     best_step: int | None = None
     positions: list[dict[str, int]] = field(default_factory=list)
@@ -101,7 +102,6 @@ class _Run:
         saved = self.state.step
         try:
             with _stop_signals() as signals, self._streams() as streams:
-                self._clock = time.perf_counter() - self.state.seconds
                 stopped = False
                 while self.state.step < self.config.training.steps and not stopped:
                     stopped = self._step(streams, bool(signals))
@@ -145,6 +145,7 @@ class _Run:
     def _step(self, streams: list[Iterator[MicroBatch]], stop: bool) -> bool:
         """One optimizer step. RETURNS: whether some process was asked to stop."""
         accelerator, settings = self.accelerator, self.config.optimizer
+        began = time.perf_counter()
         batches = [next(stream) for stream in streams]
         self._positions = [batch.position for batch in batches]
         # The loss is the mean over the whole step, whatever process a position is on.
@@ -180,7 +181,9 @@ class _Run:
                 # DDP takes the mean of the gradients over processes; the sum is wanted.
                 accelerator.backward(loss * accelerator.num_processes)
             self._losses += parts.detach()
-        norm = accelerator.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
+        norm = float(
+            accelerator.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
+        )
         rate = self.schedule.get_last_lr()[0]
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -189,8 +192,8 @@ class _Run:
             self.schedule.step()
         self.state.step += 1
         self.state.tokens += int(n_tokens)
-        self.state.seconds = time.perf_counter() - self._clock
-        self._report(rate, float(norm))
+        self.state.seconds += time.perf_counter() - began
+        self._report(rate, norm)
         return stops > 0
 
     def _report(self, rate: float, norm: float) -> None:
@@ -282,12 +285,13 @@ class _Run:
 
 def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedTokenizerFast]:
     """The model to be trained, its unused weights frozen, and its tokenizer."""
-    model, tokenizer = load_or_wrap(
-        config.model.source,
-        cls=CNMBertForPreTraining,
-        structure_config=config.model.structure,
-        model_config={"attn_implementation": config.model.attention, **config.model.switches()},
-    )
+    with _quiet():
+        model, tokenizer = load_or_wrap(
+            config.model.source,
+            cls=CNMBertForPreTraining,
+            structure_config=config.model.structure,
+            model_config={"attn_implementation": config.model.attention, **config.model.switches()},
+        )
     longest = model.config.max_position_embeddings
     if config.data.max_length > longest:
         raise CNMError(Errors.E527.format(length=config.data.max_length, longest=longest))
@@ -326,6 +330,17 @@ def _accelerator(config: PretrainConfig) -> Accelerator:
     )
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers from reporting new heads, which a run that starts has to have."""
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+
+
 def _seed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
@@ -334,7 +349,7 @@ def _seed(*numbers: int) -> int:
 def _stop_signals() -> Iterator[list[int]]:
     """Collect SIGINT and SIGTERM, so that a step is never cut in two; the second one is obeyed."""
     received: list[int] = []
-    former = {}
+    former: dict[int, Any] = {}
 
     def note(number: int, _: Any) -> None:
         received.append(number)
