@@ -184,7 +184,7 @@ class _Run:
         norm = float(
             accelerator.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
         )
-        rate = self.schedule.get_last_lr()[0]
+        rate = float(self.schedule.get_last_lr()[0])
         self.optimizer.step()
         self.optimizer.zero_grad()
         # GradScaler skips a step whose gradients overflow; the schedule waits with it.
@@ -349,17 +349,19 @@ def _seed(*numbers: int) -> int:
 def _stop_signals() -> Iterator[list[int]]:
     """Collect SIGINT and SIGTERM, so that a step is never cut in two; the second one is obeyed."""
     received: list[int] = []
-    former: dict[int, Any] = {}
+    former = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for kind, handler in former.items():
+            signal.signal(kind, handler)
 
     def note(number: int, _: Any) -> None:
         received.append(number)
-        for kind, handler in former.items():
-            signal.signal(kind, handler)
+        restore()
 
-    for kind in (signal.SIGINT, signal.SIGTERM):
-        former[kind] = signal.signal(kind, note)
+    for kind in former:
+        signal.signal(kind, note)
     try:
         yield received
     finally:
-        for kind, handler in former.items():
-            signal.signal(kind, handler)
+        restore()
