@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import srsly
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -51,7 +50,9 @@ def save_checkpoint(
             save_file(tensors, temporary / _OPTIMIZER)
         except Exception as error:  # safetensors has its own for a full disk
             raise OSError(str(error)) from error
-        srsly.write_json(temporary / _STATE, {**state, "optimizer": rest})
+        # Not srsly, which rounds: a learning rate has to come back to the last bit.
+        text = json.dumps({**state, "optimizer": rest}, indent=1)
+        (temporary / _STATE).write_text(text, encoding="utf-8")
     for old in _checkpoints(folder)[:-keep]:
         shutil.rmtree(old, ignore_errors=True)
     return target
