@@ -17,8 +17,8 @@ test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup
 
 lint: $(STAMP)
-	$(BIN)/ruff check spacy_cnm tests
-	$(BIN)/ruff format --check spacy_cnm tests
+	$(BIN)/ruff check spacy_cnm tests benchmarks
+	$(BIN)/ruff format --check spacy_cnm tests benchmarks
 	$(BIN)/mypy
 
 $(VENV)/python:
@@ -28,7 +28,7 @@ $(VENV)/python:
 # A plain install, not an editable one: what is tested is what users get.
 $(STAMP): $(VENV)/python $(SOURCES)
 	rm -rf build spacy_cnm.egg-info
-	$(BIN)/pip install --quiet --constraint constraints.txt '.[demo,test]'
+	$(BIN)/pip install --quiet --constraint constraints.txt '.[demo,pretrain,test]'
 	rm -rf build spacy_cnm.egg-info
 	touch $@
 

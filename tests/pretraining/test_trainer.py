@@ -237,8 +237,8 @@ def test_a_loss_that_is_not_finite(settings, tmp_path):
 
 
 def test_more_positions_than_the_model_has(settings, tmp_path):
+    config = make_config(settings, data__max_length=500)
     with pytest.raises(CNMError, match=r"data\.max_length is 500, but the model has 64"):
-        config = make_config(settings, data__max_length=500)
         pretrain(config, tmp_path / "output")
     assert not (tmp_path / "output").exists()
 
