@@ -300,7 +300,6 @@ class Errors:
     )
     E527 = "data.max_length is {length}, but the model has {longest} positions. Choose fewer."
     E528 = "{path} holds a run. Go on with it (--resume), or choose another output."
-    E529 = "{path} holds no checkpoint to resume from. Leave --resume out to start."
     E530 = (
         "{path} was made with another config: {changed}. Use that config, or start again in "
         "another output folder, with the checkpoint as model.source."

@@ -21,9 +21,9 @@ app = typer.Typer(
 app.add_typer(ids.app, name="ids")
 app.command()(encoders.wrap)
 app.command()(encoders.new)
-app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)(pretrain.pretrain)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    pretrain.pretrain
+)
 app.add_typer(corpora.app, name="corpora")
 app.command()(evaluate.evaluate)
 app.command()(evaluate.show)

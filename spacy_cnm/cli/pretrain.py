@@ -15,7 +15,7 @@ def pretrain(
     config: Annotated[Path, typer.Argument(metavar="CONFIG.cfg", help="See configs/pretrain_*.")],
     output: Annotated[Path, typer.Option(help="Folder for model-best, checkpoints and metrics.")],
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint in the output.")
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint in OUTPUT, if any.")
     ] = False,
 ) -> None:
     """Pretrain a CNM-BERT: masked words and components, from the text files of a config.

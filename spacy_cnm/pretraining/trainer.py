@@ -54,8 +54,8 @@ def pretrain(config: PretrainConfig, output: Path, *, resume: bool = False) -> S
 
     output: folder for `model-best`, `model-last` (Hugging Face folders that `name = "..."` of a
         spaCy config takes), `checkpoints` and `metrics.jsonl`.
-    resume: go on from the newest checkpoint there; with the same result as without the break (on
-        one CPU: the same weights bit for bit).
+    resume: go on from the newest checkpoint there, if there is one; with the same result as without
+        the break (on one CPU: the same weights bit for bit).
     RETURNS: how far the run is. `state.step < config.training.steps` after a signal; a checkpoint
         of that step is there then.
     RAISES CNMError: wrong data, a diverged loss, a checkpoint of another config, a full disk.
@@ -300,14 +300,12 @@ def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedToken
 
 
 def _checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> Path | None:
-    """The checkpoint to go on from, which has to be of the same config."""
+    """The checkpoint to go on from, if there is one, which has to be of the same config."""
     checkpoint = newest_checkpoint(output / CHECKPOINTS)
-    if not resume:
-        if checkpoint:
-            raise CNMError(Errors.E528.format(path=output))
-        return None
     if not checkpoint:
-        raise CNMError(Errors.E529.format(path=output))
+        return None
+    if not resume:
+        raise CNMError(Errors.E528.format(path=output))
     then, now = read_state(checkpoint).get("config", {}), config.identity()
     changed = [
         f"{key} was {then.get(key)!r}, is {now.get(key)!r}"
