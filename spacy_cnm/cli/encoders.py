@@ -1,9 +1,10 @@
 """`spacy-cnm wrap` and `spacy-cnm new`: encoder checkpoints as Hugging Face folders."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +13,8 @@ from spacy_cnm.files import atomic_folder, check_outputs
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from spacy_cnm.modeling.model import CNMBertPreTrainedModel
 
 Table = Annotated[
     Path | None, typer.Option(help="Structure table made by 'ids build'. Default: the shipped one.")
@@ -22,35 +25,58 @@ Seed = Annotated[int, typer.Option(help="Seed of the random weights.")]
 
 
 def wrap(
-    base: Annotated[str, typer.Argument(help="A BERT: folder or hub name.")],
+    bases: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BASE...",
+            help="A BERT or CNM-BERT: folder or hub name. Of several, the first that is there.",
+        ),
+    ],
     out: Annotated[Path, typer.Argument(help="Folder to write.")],
     table: Table = None,
-    structure_size: StructureSize = 256,
+    structure_size: Annotated[
+        int | None, typer.Option(min=1, help="Width of the structure vectors. Default: 256.")
+    ] = None,
     fusion_layer_norm: Annotated[
         bool, typer.Option("--fusion-layer-norm", help="The LayerNorm of the paper's equation 5.")
     ] = False,
-    masked_lm: Annotated[
-        bool, typer.Option("--masked-lm", help="Keep the masked-LM head, for pretraining.")
-    ] = False,
+    keep: Annotated[
+        Literal["encoder", "masked-lm", "pretraining"],
+        typer.Option(help="The encoder alone, with its masked-LM head, or with both heads."),
+    ] = "encoder",
+    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.")] = False,
     seed: Seed = 0,
     force: Force = False,
 ) -> None:
-    """Wrap a plain Chinese BERT: same outputs at first, plus a structure side to be trained."""
+    """Save a CNM-BERT made of a plain Chinese BERT: same outputs at first, structure to be learned.
+
+    What is a CNM-BERT already is saved as it is, without the heads that are not kept.
+    """
+    base = next(filter(os.path.isdir, bases), bases[-1])
     _check_out(out, [base, *([table] if table else [])], force)
     import torch
 
-    from spacy_cnm.ids import StructureTable
-    from spacy_cnm.modeling import CNMBertForMaskedLM, CNMBertModel, wrap_bert
+    from spacy_cnm import modeling
 
+    classes: dict[str, type[CNMBertPreTrainedModel]] = {
+        "encoder": modeling.CNMBertModel,
+        "masked-lm": modeling.CNMBertForMaskedLM,
+        "pretraining": modeling.CNMBertForPreTraining,
+    }
+    settings: dict[str, Any] = {
+        "table": table,
+        "structure_size": structure_size,
+        "fusion_layer_norm": fusion_layer_norm or None,
+    }
     torch.manual_seed(seed)
-    model, tokenizer = wrap_bert(
-        CNMBertForMaskedLM if masked_lm else CNMBertModel,
+    model, tokenizer = modeling.load_or_wrap(
         base,
-        table=StructureTable.load(table) if table else None,
-        structure_size=structure_size,
-        fusion_layer_norm=fusion_layer_norm,
+        cls=classes[keep],
+        structure_config={key: value for key, value in settings.items() if value is not None},
     )
-    _save(model, tokenizer, out)
+    if len(bases) > 1:
+        typer.echo(f"Taking {base}")
+    _save(model.half() if half else model, tokenizer, out)
 
 
 def new(

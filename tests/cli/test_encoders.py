@@ -41,8 +41,26 @@ def test_wrap_saves_a_checkpoint_that_loads(bert_folder, tmp_path):
 
 
 def test_wrap_keeps_the_masked_lm_head(bert_folder, tmp_path):
-    cli("wrap", bert_folder, tmp_path / "lm", "--masked-lm", "--structure-size", 8)
+    cli("wrap", bert_folder, tmp_path / "lm", "--keep", "masked-lm", "--structure-size", 8)
     CNMBertForMaskedLM.from_pretrained(tmp_path / "lm")
+
+
+def test_wrap_takes_the_first_base_that_is_there(bert_folder, cnm_folder, tmp_path):
+    printed = cli("wrap", tmp_path / "none", cnm_folder, bert_folder, tmp_path / "out")
+    assert f"Taking {cnm_folder}" in printed
+    before, after = (CNMBertModel.from_pretrained(f) for f in (cnm_folder, tmp_path / "out"))
+    expected = before.state_dict()
+    assert all(torch.equal(value, expected[key]) for key, value in after.state_dict().items())
+
+
+def test_half_the_bits_load_as_the_same_numbers(cnm_folder, tmp_path):
+    cli("wrap", cnm_folder, tmp_path / "half", "--half")
+    whole, half = (cnm_folder / "model.safetensors", tmp_path / "half" / "model.safetensors")
+    assert half.stat().st_size < whole.stat().st_size
+    before, after = (CNMBertModel.from_pretrained(f) for f in (cnm_folder, tmp_path / "half"))
+    for name, weight in after.named_parameters():
+        assert weight.dtype == torch.float32
+        assert torch.equal(weight, before.get_parameter(name).half().float())
 
 
 def test_new_counts_its_vocabulary_in_the_texts(tmp_path):
