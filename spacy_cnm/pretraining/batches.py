@@ -3,20 +3,20 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from spacy_cnm.corpora.text_streams import read_lines
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.modeling.tokenizer import is_extended
 
 from .masking import IGNORED, MaskOptions, mask_words
-from .words import check_installed, piece_words
+from .pieces import Block, Encoder
+from .words import check_installed
 
 #: Rows are padded to a multiple of this, which suits the matrix units of processors.
 _WIDTH = 8
@@ -54,20 +54,6 @@ class MicroBatch:
     labels: torch.Tensor
     n_tokens: int
     position: Position
-
-
-@dataclass
-class _Block:
-    """Encoded texts, one after another: pieces without [CLS] and [SEP], and which are a row.
-
-    ids, words: (N,) extended ids and words of the pieces.
-    starts, ends: (R,) where rows begin and end.
-    """
-
-    ids: NDArray[np.int64]
-    words: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
 
 
 class Stream:
@@ -112,24 +98,15 @@ class Stream:
         _check("max_length", max_length, max_length >= 3, "at least 3")
         _check("max_tokens", max_tokens, max_tokens >= max_length, f"at least {max_length}")
         _check("buffer", buffer, buffer >= 1, "at least 1")
-        if not is_extended(tokenizer):
-            raise CNMError(Errors.E506.format(name=tokenizer.name_or_path))
         check_installed()
         self._paths = list(paths)
         self._index, self._count, self._seed = index, count, seed
         self._max_length, self._max_tokens, self._buffer = max_length, max_tokens, buffer
-        self._options = MaskOptions.of(tokenizer, budget)
+        # The tokenizer may have grown since another stream was made.
+        self._encoder, options = _prepare(tokenizer, len(tokenizer))
+        self._options = replace(options, budget=budget)
         self._cls, self._sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         self._pad = tokenizer.pad_token_id
-        # A copy, since every call of the tokenizer leaves its settings in the inner one.
-        self._encoder = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-        self._encoder.no_truncation()
-        self._encoder.no_padding()
-        self._encoder.encode_special_tokens = True  # "[MASK]" in a text is text
-        self._continues = np.zeros(len(self._options.special), dtype=np.bool_)
-        prefix = self._encoder.model.continuing_subword_prefix
-        inside = [i for token, i in tokenizer.get_vocab().items() if token.startswith(prefix)]
-        self._continues[[i for i in inside if not self._options.special[i]]] = True
 
     def batches(
         self, start: Position = Position(), epochs: int | None = None
@@ -160,7 +137,7 @@ class Stream:
         place = start
         while texts_of_block := list(itertools.islice(texts, self._buffer)):
             after = Position(place.epoch, place.line + len(texts_of_block))
-            block = self._encode(texts_of_block)
+            block = self._encoder.encode(texts_of_block, self._max_length - 2)
             batches = self._in_batches(block, self._rng(_ROWS, replace(place, batch=0)))
             if place.line % self._buffer or place.batch > len(batches):
                 raise CNMError(Errors.E509.format(position=start))
@@ -183,21 +160,7 @@ class Stream:
         where = [self._seed, kind, self._index, place.epoch, place.line, place.batch]
         return np.random.default_rng(where)
 
-    def _encode(self, texts: Sequence[str]) -> _Block:
-        encodings = self._encoder.encode_batch(texts, add_special_tokens=False)
-        counts = np.array([len(encoding) for encoding in encodings])
-        pieces = itertools.chain.from_iterable(encoding.ids for encoding in encodings)
-        ids = np.fromiter(pieces, np.int64, counts.sum())
-        offsets = itertools.chain.from_iterable(encoding.offsets for encoding in encodings)
-        starts = np.fromiter((start for start, _ in offsets), np.int64, len(ids))
-        lengths = np.array([len(text) for text in texts])
-        starts += np.repeat(np.cumsum(lengths) - lengths, counts)
-        # jieba cuts after accented letters; what continues a piece belongs to its word.
-        starts[self._continues[ids]] = 0
-        words = piece_words(texts, np.maximum.accumulate(starts))
-        return _Block(ids, words, *_cut(words, counts, self._max_length - 2))
-
-    def _in_batches(self, block: _Block, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def _in_batches(self, block: Block, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         """Give the rows of each batch."""
         widths = self._width(block.ends - block.starts + 2)
         rows = rng.permutation(len(widths))
@@ -223,7 +186,7 @@ class Stream:
         return np.minimum(-(-lengths // _WIDTH) * _WIDTH, self._max_length)
 
     def _masked(
-        self, block: _Block, rows: NDArray[np.int64], here: Position, ahead: Position
+        self, block: Block, rows: NDArray[np.int64], here: Position, ahead: Position
     ) -> MicroBatch:
         lengths = block.ends[rows] - block.starts[rows] + 2
         width = int(self._width(lengths).max())
@@ -249,42 +212,13 @@ class Stream:
         )
 
 
-def _cut(
-    words: NDArray[np.int64], counts: NDArray[np.int64], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cut texts into rows of nearly equal length, between words.
+@lru_cache(maxsize=1)
+def _prepare(tokenizer: PreTrainedTokenizerFast, size: int) -> tuple[Encoder, MaskOptions]:
+    """What all streams of a run share; with 100,000 tokens it takes a second.
 
-    words: (N,) the words of the pieces of all texts.
-    counts: pieces of each text.
-    most: pieces in a row.
-    RETURNS: where rows begin and end. A text without pieces has no row.
+    size: of the tokenizer, which may change.
     """
-    ends = np.cumsum(counts)
-    starts = ends - counts
-    short = (counts > 0) & (counts <= most)
-    rows = [np.stack([starts[short], ends[short]], axis=1)]
-    word_starts = np.flatnonzero(np.diff(words, prepend=-1))
-    for text in np.flatnonzero(counts > most):
-        places = _cuts(word_starts, int(starts[text]), int(ends[text]), most)
-        rows.append(np.stack([places[:-1], places[1:]], axis=1))
-    both = np.concatenate(rows)
-    return both[:, 0], both[:, 1]
-
-
-def _cuts(word_starts: NDArray[np.int64], start: int, end: int, most: int) -> list[int]:
-    """Give where to cut one text, its start and end included."""
-    places = [start]
-    while start < end:
-        left = end - start
-        even = start + -(-left // -(-left // most))
-        # A word longer than an even share is kept whole if a row can hold it.
-        for target in (even, min(start + most, end)):
-            cut = int(word_starts[np.searchsorted(word_starts, target, side="right") - 1])
-            if target == end or cut > start:
-                break
-        start = target if target == end or cut <= start else cut
-        places.append(start)
-    return places
+    return Encoder(tokenizer), MaskOptions.of(tokenizer)
 
 
 def _check(name: str, value: object, right: bool, wanted: str) -> None:

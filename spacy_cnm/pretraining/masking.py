@@ -28,7 +28,8 @@ class MaskOptions:
     mask_id: the id of [MASK].
     special: (E,) over the extended ids: whether an id is a special token, which is never chosen.
     random_ids: the ids that may replace a piece.
-    budget: share of the pieces of a row that are chosen, in 0..1.
+    budget: share of the pieces of a row that are chosen.
+    RAISES CNMError: the budget is not between 0 and 1.
     """
 
     mask_id: int
@@ -36,16 +37,18 @@ class MaskOptions:
     random_ids: NDArray[np.int64]
     budget: float
 
+    def __post_init__(self) -> None:
+        """Check the budget."""
+        if not 0 < self.budget < 1:
+            wanted = "between 0 and 1"
+            raise CNMError(Errors.E122.format(key="budget", value=self.budget, wanted=wanted))
+
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15) -> "MaskOptions":
         """Give the options for an extended tokenizer.
 
         Random tokens come from the base vocabulary, without special and [unused...] tokens.
-
-        RAISES CNMError: the budget is not between 0 and 1.
         """
-        if not 0 < budget < 1:
-            raise CNMError(Errors.E122.format(key="budget", value=budget, wanted="between 0 and 1"))
         vocab = tokenizer.get_vocab()
         special = np.zeros(1 + max(vocab.values()), dtype=np.bool_)
         special[tokenizer.all_special_ids] = True
