@@ -17,6 +17,7 @@ from .checkpoint import check_loaded, loading_errors
 from .config import CNMBertConfig
 from .consistency import check_no_gap
 from .fusion import Fusion
+from .row_counts import padded_count
 from .structure_encoder import StructureEncoder
 from .tokenizer import is_extended
 
@@ -120,7 +121,7 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
         """
         if struct_idx is not None:
             return self._fuse(input_ids, self._structure(struct_idx))
-        ids, places = torch.unique(input_ids, return_inverse=True)
+        ids, places = _distinct(input_ids)
         return F.embedding(places, self._fuse(ids, self._structure(self.structure_rows(ids))))
 
     def fuse_beside(self, input_ids: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -130,7 +131,7 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
         rows: (n,) integer, rows of the structure table.
         RETURNS: (B, T, d) float, as `fuse`; and (n, d_s) float, the vectors of `rows`.
         """
-        ids, places = torch.unique(input_ids, return_inverse=True)
+        ids, places = _distinct(input_ids)
         inputs = [] if self.config.structure_input == "none" else [self.structure_rows(ids)]
         vectors = self.structure(torch.cat([*inputs, rows]))
         structure, beside = vectors.tensor_split([len(vectors) - len(rows)])
@@ -212,6 +213,12 @@ class CNMBertForMaskedLM(CNMBertPreTrainedModel, BertForMaskedLM):
         if isinstance(output, tuple):
             return (loss, *output)
         return MaskedLMOutput(loss=loss, **output)
+
+
+def _distinct(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Distinct ids, with [PAD] or whatever has id 0 as padding, and where each id is in them."""
+    distinct, places = torch.unique(ids, return_inverse=True)
+    return F.pad(distinct, (0, padded_count(len(distinct)) - len(distinct))), places
 
 
 def _look_up(table: Tensor, ids: Tensor) -> Tensor:

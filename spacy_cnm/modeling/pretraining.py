@@ -12,6 +12,7 @@ from spacy_cnm.ids import FIRST_ROW
 
 from .config import CNMBertConfig
 from .model import CNMBertModel, CNMBertPreTrainedModel
+from .row_counts import padded_count
 
 
 @dataclass
@@ -119,7 +120,7 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         rows: (n,) integer, rows of the structure table.
         RETURNS: (n, components) float, logits.
         """
-        return self._component_logits(self.bert.structure(rows))
+        return self._component_logits(self.bert.structure(rows))[: len(rows)]
 
     def forward(
         self,
@@ -146,19 +147,22 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
 
         base = self.bert.base_labels(labels).flatten()
         places = (base != -100).nonzero().squeeze(1)
-        base = base[places]
+        n_mlm = len(places)
+        places = F.pad(places, (0, padded_count(n_mlm) - n_mlm))
         logits = self.cls(F.embedding(places, hidden.flatten(0, 1)))
-        mlm_loss = F.cross_entropy(logits, base, reduction="sum")
+        base = base[places]
+        base[n_mlm:] = -100
+        mlm_loss = F.cross_entropy(logits.float(), base, reduction="sum")
         component_loss = self._component_loss(vectors, rows, counts)
         mean_component = component_loss / max(1, len(gold))
         return PreTrainingOutput(
-            loss=mlm_loss / max(1, len(base)) + self.config.component_loss_weight * mean_component,
+            loss=mlm_loss / max(1, n_mlm) + self.config.component_loss_weight * mean_component,
             mlm_loss_sum=mlm_loss,
-            n_mlm=len(base),
+            n_mlm=n_mlm,
             component_loss_sum=component_loss,
             n_component=len(gold),
-            mlm_logits=logits,
-            mlm_labels=base,
+            mlm_logits=logits[:n_mlm],
+            mlm_labels=base[:n_mlm],
         )
 
     def _encode(
@@ -177,8 +181,10 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         return rows[rows >= FIRST_ROW]
 
     def _component_logits(self, vectors: Tensor) -> Tensor:
+        """Logits of components: (n, d_s) to (n or more, components), with rows of padding."""
         components = self.bert.structure.component_embeddings.weight
-        return self.component_head(vectors, components)
+        missing = padded_count(len(vectors)) - len(vectors)
+        return self.component_head(F.pad(vectors, (0, 0, 0, missing)), components)
 
     def _component_loss(self, vectors: Tensor, rows: Tensor, counts: Tensor) -> Tensor:
         """Equation 14, summed: the mean of -log p over the leaves of each gold tree.
@@ -188,8 +194,8 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         RETURNS: () float.
         """
         if not len(rows):
-            return vectors.new_zeros(())
+            return torch.zeros((), device=vectors.device)
         trees, components = self.bert.structure.leaves(rows)
         weights = counts / torch.bincount(trees, minlength=len(rows))
-        surprise = -F.log_softmax(self._component_logits(vectors).float(), dim=1)
-        return (surprise[trees, components] * weights[trees]).sum()
+        log_p = F.log_softmax(self._component_logits(vectors).float(), dim=1)
+        return -(log_p[trees, components] * weights[trees]).sum()

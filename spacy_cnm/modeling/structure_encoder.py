@@ -1,5 +1,8 @@
 """The recursive Tree-MLP (paper, section 3.3), evaluated level by level over shared subtrees."""
 
+from itertools import groupby
+from operator import itemgetter
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -8,15 +11,13 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.ids import ARITY, FIRST_ROW, OPERATORS, StructureTable
 
 from .config import CNMBertConfig
+from .row_counts import padded_count
 from .structure_cache import StructureCache
 
 #: Rows of the operator embedding: 0 unused, the 12 operators, 3 reserved (paper: 16).
 OPERATOR_ROWS = 16
 #: Codes of the operators with three children.
 _TERNARY = [1 + i for i, operator in enumerate(OPERATORS) if ARITY[operator] == 3]
-#: Products of fewer rows go through other kernels, which differ in the last bit. Padded to this
-#: size, a character's vector does not depend on the characters computed with it.
-_MIN_PRODUCT_ROWS = 16
 
 
 class StructureEncoder(nn.Module):
@@ -39,8 +40,8 @@ class StructureEncoder(nn.Module):
         super().__init__()
         size = config.structure_size
         self.flat = config.structure_input == "flat"
-        self.groups = [(arity, count) for _, arity, count in config.structure_groups]
-        n_nodes = sum(count for _, count in self.groups)
+        self.groups = [tuple(group) for group in config.structure_groups]
+        n_nodes = sum(count for *_, count in self.groups)
         n_characters = config.structure_rows - FIRST_ROW
         self.component_embeddings = nn.Embedding(config.structure_components, size)
         self.operator_embeddings = nn.Embedding(OPERATOR_ROWS, size)
@@ -88,17 +89,26 @@ class StructureEncoder(nn.Module):
         if self.flat:
             return torch.cat([special, self._bags(rows[n_special:])])
         roots = self.roots[rows[n_special:].long() - FIRST_ROW].long()
-        (_, leaves), *inner = self._nodes_below(roots)
-        # Where the state of a node will stand: states are in the table's order, level by level.
-        order = torch.cat([leaves, *(nodes for _, nodes in inner)])
+        leaves, levels = self._nodes_below(roots)
+        # Where the state of a node stands in `states`.
         slots = torch.empty(len(self.node_operator), dtype=torch.int64, device=rows.device)
+        states = self.leaf_norm(self.component_embeddings(leaves))
+        all_nodes, all_states = [leaves], [states]
+        known = leaves
+        for groups, kept in levels:
+            slots[known] = torch.arange(len(known), device=rows.device)
+            new = [self._compose(arity, nodes, slots, states) for arity, nodes in groups]
+            all_nodes += [nodes for _, nodes in groups]
+            all_states += new
+            known = torch.cat([known, *(nodes for _, nodes in groups)])
+            slots[known] = torch.arange(len(known), device=rows.device)
+            # A look-up's backward pass is as long as what is looked up in, so higher levels, which
+            # have few nodes, get no more than they need.
+            states = F.embedding(slots[kept], torch.cat([states, *new]))
+            known = kept
+        order = torch.cat(all_nodes)
         slots[order] = torch.arange(len(order), device=rows.device)
-        states = self.leaf_norm(self.component_embeddings(self.node_children[leaves, 0]))
-        for arity, nodes in inner:
-            operators = self.operator_embeddings(self.node_operator[nodes])
-            children = F.embedding(slots[self.node_children[nodes, :arity].long()], states)
-            states = torch.cat([states, self._compose(operators, children)])
-        return torch.cat([special, F.embedding(slots[roots], states)])
+        return torch.cat([special, F.embedding(slots[roots], torch.cat(all_states))])
 
     def _bags(self, rows: Tensor) -> Tensor:
         """Normalised means of the leaf states, without operators and order: (n, d_s)."""
@@ -132,26 +142,47 @@ class StructureEncoder(nn.Module):
         trees, leaves = (torch.cat(parts) for parts in zip(*found, strict=True))
         return trees, self.node_children[leaves, 0].long()
 
-    def _compose(self, operators: Tensor, children: Tensor) -> Tensor:
-        """Equations 2 and 3: operators (n, d_s), children (n, k, d_s) to states (n, d_s)."""
-        linear = self.binary if children.shape[1] == 2 else self.ternary
-        concatenated = torch.cat([operators, children.flatten(1)], dim=1)
-        missing = max(0, _MIN_PRODUCT_ROWS - len(concatenated))
-        hidden = F.gelu(linear(F.pad(concatenated, (0, 0, 0, missing))))
-        return self.node_norm(hidden[: len(children)] + children.mean(dim=1))
+    def _compose(self, arity: int, nodes: Tensor, slots: Tensor, states: Tensor) -> Tensor:
+        """Equations 2 and 3 for nodes (n,) of one arity: (n, d_s)."""
+        linear = self.binary if arity == 2 else self.ternary
+        missing = padded_count(len(nodes)) - len(nodes)
+        places = slots[self.node_children.index_select(0, nodes)[:, :arity].long()]
+        children = F.embedding(F.pad(places, (0, 0, 0, missing)), states)
+        operators = F.pad(self.node_operator[nodes].long(), (0, missing))
+        # W [E_op(o); h] + b, with the operators' part computed once for each operator.
+        size = linear.out_features
+        of_operators = F.linear(
+            self.operator_embeddings.weight, linear.weight[:, :size], linear.bias
+        )
+        of_children = F.linear(children.flatten(1), linear.weight[:, size:])
+        hidden = F.gelu(F.embedding(operators, of_operators) + of_children)
+        return self.node_norm(hidden + children.mean(dim=1))[: len(nodes)]
 
-    def _nodes_below(self, roots: Tensor) -> list[tuple[int, Tensor]]:
-        """The distinct nodes of the trees at `roots`: (arity, node ids), leaves first."""
-        needed = torch.zeros(len(self.node_operator), dtype=torch.bool, device=roots.device)
-        needed[roots] = True
-        found: list[tuple[int, Tensor]] = []
-        stop = len(needed)
-        for arity, count in reversed(self.groups):
-            start = stop - count
-            nodes = needed[start:stop].nonzero().squeeze(1) + start
-            if arity:
-                needed[self.node_children[nodes, :arity].flatten().long()] = True
-            if len(nodes):
-                found.append((arity, nodes))
-            stop = start
-        return found[::-1]
+    def _nodes_below(
+        self, roots: Tensor
+    ) -> tuple[Tensor, list[tuple[list[tuple[int, Tensor]], Tensor]]]:
+        """The distinct nodes of the trees at `roots`.
+
+        RETURNS: the leaves; and for every level with nodes, from below: (arity, node ids) by
+            arity, and the nodes, up to this level, that higher ones have for children.
+        """
+        asked = torch.zeros(len(self.node_operator), dtype=torch.bool, device=roots.device)
+        used = torch.zeros_like(asked)
+        asked[roots] = True
+        found: list[tuple[list[tuple[int, Tensor]], Tensor]] = []
+        stop = len(asked)
+        for _, groups in groupby(reversed(self.groups[1:]), key=itemgetter(0)):
+            kept = used[:stop].nonzero().squeeze(1)
+            level: list[tuple[int, Tensor]] = []
+            for _, arity, count in groups:
+                start = stop - count
+                nodes = (asked[start:stop] | used[start:stop]).nonzero().squeeze(1) + start
+                if len(nodes):
+                    children = self.node_children.index_select(0, nodes)[:, :arity]
+                    used[children.flatten().long()] = True
+                    level.append((arity, nodes))
+                stop = start
+            if level:
+                found.append((level, kept))
+        leaves = (asked[:stop] | used[:stop]).nonzero().squeeze(1)
+        return leaves, found[::-1]
