@@ -238,7 +238,7 @@ def test_a_stream_does_not_end_by_itself(make):
     assert positions[-1].epoch == 3
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(
     lengths=st.lists(st.integers(1, 70), min_size=1, max_size=60),
     max_length=st.integers(3, 40),

@@ -48,7 +48,7 @@ def arrays(rows, pieces):
     return ids, np.array(words, dtype=np.int64), np.array(row_ids, dtype=np.int64)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(rows=ROWS, seed=st.integers(0, 2**32))
 def test_whole_words_within_the_budget(rows, seed, pieces, options):
     ids, words, row_ids = arrays(rows, pieces)

@@ -31,7 +31,7 @@ def test_no_word_goes_from_one_text_to_the_next():
     assert of_characters("", "") == []
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(
     st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.text("北京中国 \r\n\tab1.-𠮷"))
 )
