@@ -1,0 +1,76 @@
+"""What pretrained encoders know of held-out text and of characters that they never met.
+
+    python benchmarks/encoder_heldout.py corpus/mini models/cnm-bert-mini models/bert-mini-matched
+
+For each folder (saved with `spacy-cnm wrap --keep pretraining`): masked-LM perplexity and
+accuracy on heldout.txt and on rare.txt (texts with characters outside the vocabulary), with the
+same masks for all; and, where the component loss was on, how many components are found of the
+characters that have a tree but do not occur in characters.tsv.
+"""
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from accelerate import Accelerator
+
+from spacy_cnm.ids import FIRST_ROW, StructureTable
+from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
+from spacy_cnm.pretraining.batches import Stream
+from spacy_cnm.pretraining.heldout import component_hits, evaluate
+
+#: Characters whose components are computed at once.
+_CHUNK = 1024
+
+
+def main(
+    corpus: Annotated[Path, typer.Argument(help="heldout.txt, rare.txt and characters.tsv.")],
+    encoders: Annotated[list[Path], typer.Argument(metavar="FOLDER...")],
+) -> None:
+    """Print one table."""
+    typer.echo("| | text | perplexity | accuracy | components right | recall |\n|" + " --- |" * 6)
+    for folder in encoders:
+        model, tokenizer = load_or_wrap(
+            folder, cls=CNMBertForPreTraining, model_config={"attn_implementation": "eager"}
+        )
+        for name in ("heldout", "rare"):
+            stream = Stream(
+                [corpus / f"{name}.txt"],
+                tokenizer,
+                index=0,
+                count=1,
+                seed=0,
+                max_length=256,
+                max_tokens=4096,
+                buffer=10_000,
+            )
+            found = evaluate(model, stream.batches(epochs=1), Accelerator())
+            _print(folder, name, found)
+        if model.config.component_loss_weight:
+            _print(folder, *never_met(model, corpus / "characters.tsv"))
+
+
+def never_met(model: CNMBertForPreTraining, characters: Path) -> tuple[str, dict[str, float]]:
+    """Component accuracy and recall on characters that are not in a list, with how many."""
+    with characters.open(encoding="utf-8", newline="") as file:
+        met = {row[0] for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+    table = StructureTable.default()
+    rows = [table[char] for char in table.characters if char not in met]
+    new = torch.tensor(sorted(row for row in rows if row >= FIRST_ROW))
+    with torch.no_grad():
+        parts = [component_hits(model, chunk) for chunk in new.split(_CHUNK)]
+    right = torch.cat([right for _, right, _ in parts]).double().mean().item()
+    recall = torch.cat([recall for _, _, recall in parts]).double().mean().item()
+    return f"{len(new):,} characters", {"component_accuracy": right, "component_recall": recall}
+
+
+def _print(folder: Path, text: str, found: dict[str, float]) -> None:
+    keys = ("perplexity", "masked_accuracy", "component_accuracy", "component_recall")
+    cells = [f"{found[key]:.4g}" if key in found else "" for key in keys]
+    typer.echo(f"| {folder.name} | {text} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,112 @@
+"""How the structure enters the encoder: short runs of equal length, compared on held-out text.
+
+    python benchmarks/fusion_scale.py encoder/mini corpus/mini
+
+Every run starts from the same random weights and reads the same batches with the same masks; they
+differ in the scale of the structure vectors before the fusion, in whether it is learned, and in the
+learning rate of the structure encoder. `rare` is text with characters outside the vocabulary. What
+is finished is kept in the output folder and not done again.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_cnm.modeling import CNMBertModel, load_or_wrap
+
+#: name -> (fields of CNMBertConfig, overrides of configs/pretrain_mini.cfg)
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "tokens only": ({}, {"model.use_structure": "false"}),
+    "equation 5 (scale 1)": ({"structure_scale": 1.0}, {}),
+    "scale 1, structure rate 1e-4": (
+        {"structure_scale": 1.0},
+        {"optimizer.structure_learn_rate": "1e-4"},
+    ),
+    "scale 0.2": ({"structure_scale": 0.2}, {}),
+    "scale 0.04": ({"structure_scale": 0.04}, {}),
+    "scale 0.04, structure rate 3e-3": (
+        {"structure_scale": 0.04},
+        {"optimizer.structure_learn_rate": "3e-3"},
+    ),
+    "learned scale from 0.04": ({"structure_scale": 0.04, "learn_structure_scale": True}, {}),
+    "bag of components, scale 0.04": ({"structure_scale": 0.04}, {"model.flat": "true"}),
+}
+COLUMNS = {
+    "loss": ("heldout", "mlm_loss"),
+    "loss, rare": ("rare", "mlm_loss"),
+    "component recall": ("heldout", "component_recall"),
+    "recall outside": ("rare", "outside_recall"),
+}
+
+
+def main(
+    encoder: Annotated[Path, typer.Argument(help="An encoder with random weights.")],
+    corpus: Annotated[Path, typer.Argument(help="Folder with train.txt, heldout.txt, rare.txt.")],
+    steps: Annotated[int, typer.Option(help="Optimizer steps a run.")] = 800,
+    only: Annotated[list[str], typer.Option(help="Variants to run; default: all.")] = [],  # noqa: B006
+    output: Annotated[Path, typer.Option()] = Path("training/fusion_scale"),
+) -> None:
+    """Run the variants that are missing, and print the table of all that are there."""
+    for name in only or VARIANTS:
+        if not _results(output, name):
+            _run(name, encoder, corpus, steps, output)
+    typer.echo("| | " + " | ".join(COLUMNS) + " |\n| --- |" + " --- |" * len(COLUMNS))
+    for name in VARIANTS:
+        if found := _results(output, name):
+            cells = [found[part].get(key) for part, key in COLUMNS.values()]
+            shown = ["" if value is None else f"{value:.3f}" for value in cells]
+            typer.echo(f"| {name} | " + " | ".join(shown) + " |")
+
+
+def _run(name: str, encoder: Path, corpus: Path, steps: int, output: Path) -> None:
+    fields, overrides = VARIANTS[name]
+    folder = output / _slug(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    _with_settings(encoder, output / f"{_slug(name)}-start", fields)
+    settings = {
+        "paths.source": str(output / f"{_slug(name)}-start"),
+        "paths.corpus": str(corpus),
+        "training.steps": str(steps),
+        "optimizer.warmup_steps": str(steps // 8),
+        "logging.evaluate_every": str(steps),
+        "logging.checkpoint_every": str(steps),
+        **overrides,
+    }
+    arguments = [part for key, value in settings.items() for part in (f"--{key}", value)]
+    command = ["spacy_cnm", "pretrain", "configs/pretrain_mini.cfg", "--output", str(folder)]
+    subprocess.run([sys.executable, "-m", *command, *arguments], check=True)
+
+
+def _with_settings(source: Path, target: Path, fields: dict[str, Any]) -> None:
+    """The same weights under other settings; a scale that is learned starts at its setting."""
+    model, tokenizer = load_or_wrap(source)
+    config = model.config
+    for key, value in fields.items():
+        setattr(config, key, value)
+    changed = CNMBertModel(config)
+    changed.load_state_dict(model.state_dict(), strict=False)
+    changed.save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+def _results(output: Path, name: str) -> dict[str, Any] | None:
+    """The last held-out metrics of a finished run."""
+    folder = output / _slug(name)
+    if not (folder / "model-last").exists():
+        return None
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    found: dict[str, Any] = json.loads(lines[-1])["heldout"]
+    return found
+
+
+def _slug(name: str) -> str:
+    return "".join(char if char.isalnum() else "-" for char in name)
+
+
+if __name__ == "__main__":
+    typer.run(main)
