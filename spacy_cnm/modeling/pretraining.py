@@ -38,9 +38,12 @@ class PreTrainingOutput(ModelOutput):
 
 
 class ComponentHead(nn.Module):
-    """Logits of components from structure vectors, as BERT's masked-LM head has them of tokens.
+    """Logits of components: how near a structure vector, mapped, is to each leaf state.
 
-    The output weights are the component embeddings; they stay the structure encoder's.
+    The classes are the leaf states of the structure encoder, of unit length and without gradient,
+    and the map is a residual one. So it is enough that a node keeps its leaves recognisable: also
+    components of no character that is ever a label are found. As classes that learn they would be
+    wrong answers only, step after step, and an adaptive optimizer would drive them all one way.
     """
 
     def __init__(self, config: CNMBertConfig) -> None:
@@ -48,11 +51,10 @@ class ComponentHead(nn.Module):
         size = config.structure_size
         self.dense = nn.Linear(size, size)
         self.norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
-        self.bias = nn.Parameter(torch.zeros(config.structure_components))
 
-    def forward(self, vectors: Tensor, components: Tensor) -> Tensor:
-        """Logits: vectors (n, d_s) and component embeddings (C, d_s) to (n, C)."""
-        return F.linear(self.norm(F.gelu(self.dense(vectors))), components, self.bias)
+    def forward(self, vectors: Tensor, leaves: Tensor) -> Tensor:
+        """Logits: vectors (n, d_s) and leaf states (C, d_s) to (n, C)."""
+        return F.linear(self.norm(vectors + F.gelu(self.dense(vectors))), leaves)
 
 
 class CNMBertForPreTraining(CNMBertPreTrainedModel):
@@ -72,11 +74,6 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         self.cls = BertOnlyMLMHead(config)
         self.component_head = ComponentHead(config)
         self.post_init()
-
-    def _init_weights(self, module: nn.Module) -> None:
-        super()._init_weights(module)
-        if isinstance(module, ComponentHead):
-            nn.init.zeros_(module.bias)
 
     def get_output_embeddings(self) -> nn.Linear:
         """The masked-LM output layer, which transformers ties to the word embeddings."""
@@ -182,9 +179,11 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
 
     def _component_logits(self, vectors: Tensor) -> Tensor:
         """Logits of components: (n, d_s) to (n or more, components), with rows of padding."""
-        components = self.bert.structure.component_embeddings.weight
+        structure = self.bert.structure
+        with torch.no_grad():
+            leaves = F.normalize(structure.leaf_norm(structure.component_embeddings.weight), dim=1)
         missing = padded_count(len(vectors)) - len(vectors)
-        return self.component_head(F.pad(vectors, (0, 0, 0, missing)), components)
+        return self.component_head(F.pad(vectors, (0, 0, 0, missing)), leaves)
 
     def _component_loss(self, vectors: Tensor, rows: Tensor, counts: Tensor) -> Tensor:
         """Equation 14, summed: the mean of -log p over the leaves of each gold tree.
