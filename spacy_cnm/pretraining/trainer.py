@@ -29,6 +29,7 @@ from .checkpoints import (
 )
 from .config import PretrainConfig
 from .heldout import evaluate
+from .inputs import check_inputs
 from .optimizers import make_optimizer
 from .prefetch import prefetch
 from .progress import Progress
@@ -68,6 +69,7 @@ class _Run:
         self.config = config
         self.output = output
         checkpoint = _checkpoint_to_resume(config, output, resume)
+        check_inputs(config)
         self.accelerator = _accelerator(config)
         n, processes = config.training.micro_batches, self.accelerator.num_processes
         if n % processes:

@@ -242,3 +242,38 @@ def test_half_precision_without_a_gpu(settings, tmp_path):
         pytest.skip("there is a GPU")
     with pytest.raises(CNMError, match="needs a GPU"):
         pretrain(make_config(settings, training__precision="fp16"), tmp_path / "output")
+
+
+@pytest.mark.parametrize("key", ["data__train", "data__heldout"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "is missing|No such file"),
+        (b"", "no text"),
+        (b"\x00\x01\x02" * 50, "NUL|binary"),
+        ("北京".encode("utf-16"), "UTF-8|NUL"),
+    ],
+)
+def test_files_that_no_run_can_use(content, message, key, settings, corpus, tmp_path):
+    path = tmp_path / "texts.txt"
+    if content is not None:
+        path.write_bytes(content)
+    files = {
+        "data__train": [str(corpus / "train.txt"), str(path)],
+        "data__heldout": {"a": str(path)},
+    }
+    with pytest.raises(CNMError, match=message):
+        pretrain(make_config(settings, **{key: files[key]}), tmp_path / "output")
+    assert not (tmp_path / "output").exists()
+
+
+def test_text_without_chinese(settings, tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_text("only Latin text\n" * 5, encoding="utf-8")
+    config = make_config(settings, data__train=str(path))
+    with pytest.raises(CNMError, match=r"no Chinese character.*use_structure = false"):
+        pretrain(config, tmp_path / "output")
+    config = make_config(
+        settings, data__train=str(path), model__use_structure=False, training__micro_batches=1
+    )
+    assert pretrain(config, tmp_path / "output").step == 20
