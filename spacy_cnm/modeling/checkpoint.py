@@ -1,6 +1,7 @@
 """What a checkpoint must hold, and errors that say what it lacks."""
 
 import json
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,8 @@ _FILES = (
 _STRUCTURE_PARTS = ("structure", "fusion", "token_index", "struct_index", "component_head")
 #: Seconds to wait for the hub's first answer.
 _HUB_TIMEOUT = 5.0
+#: How transformers ends its warning where nothing but the pooler is new.
+_NEW_POOLER = "newly initialized: ['pooler.dense.bias', 'pooler.dense.weight']"
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
@@ -68,6 +71,21 @@ def loading_errors(source: object) -> Iterator[None]:
     except Exception as error:  # tokenizers raises nothing more special
         reason = _fault(source) or short_reason(error)
         raise CNMError(Errors.E106.format(source=source, reason=reason)) from error
+
+
+@contextmanager
+def silent_about_pooler() -> Iterator[None]:
+    """Keep transformers from warning of a new pooler, which a pretrained encoder does not have."""
+    logger = logging.getLogger("transformers.modeling_utils")
+    logger.addFilter(_is_not_about_pooler)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_is_not_about_pooler)
+
+
+def _is_not_about_pooler(record: logging.LogRecord) -> bool:
+    return _NEW_POOLER not in record.getMessage()
 
 
 def short_reason(error: Exception) -> str:

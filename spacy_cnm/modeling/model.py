@@ -13,7 +13,7 @@ from transformers.modeling_outputs import (
 
 from spacy_cnm.errors import CNMError, Errors
 
-from .checkpoint import check_loaded, loading_errors
+from .checkpoint import check_loaded, loading_errors, silent_about_pooler
 from .config import CNMBertConfig
 from .consistency import check_no_gap
 from .fusion import Fusion
@@ -47,7 +47,7 @@ class CNMBertPreTrainedModel(BertPreTrainedModel):
             "output_loading_info": True,
             "ignore_mismatched_sizes": True,
         }
-        with loading_errors(source):
+        with loading_errors(source), silent_about_pooler():
             model, info = super().from_pretrained(source, *args, **kwargs)
         check_loaded(model, source, info)
         return (model, info) if with_info else model

@@ -52,7 +52,7 @@ class StructureEncoder(nn.Module):
         self.leaf_norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.node_norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.register_buffer("roots", torch.zeros(n_characters, dtype=torch.int32))
-        self.register_buffer("node_operator", torch.zeros(n_nodes, dtype=torch.int32))
+        self.register_buffer("node_operator", torch.zeros(n_nodes, dtype=torch.uint8))
         self.register_buffer("node_children", torch.zeros(n_nodes, 3, dtype=torch.int32))
         self.cache = StructureCache()
 

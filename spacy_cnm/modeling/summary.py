@@ -7,7 +7,8 @@ from transformers import PreTrainedModel
 def parameter_counts(model: PreTrainedModel) -> dict[str, int]:
     """Parameters of a CNM-BERT by part; "backbone" is all that the plain BERT has.
 
-    model: a `CNMBertModel` or a model with one at `.bert`.
+    model: a `CNMBertModel` or a model with one at `.bert`. The component head of a
+        `CNMBertForPreTraining` belongs to the structure side.
     RETURNS: number of parameters by name, structure side first.
     """
     encoder = getattr(model, "bert", model)
@@ -23,7 +24,11 @@ def parameter_counts(model: PreTrainedModel) -> dict[str, int]:
         "fusion": encoder.fusion.linear,
         "fusion LayerNorm": encoder.fusion.norm,
     }
+    if hasattr(model, "component_head"):
+        parts["component head"] = model.component_head
     counts = {name: sum(p.numel() for p in part.parameters()) for name, part in parts.items()}
+    if isinstance(encoder.fusion.scale, nn.Parameter):
+        counts["structure scale"] = 1
     counts["structure side in all"] = sum(counts.values())
     counts["backbone"] = model.num_parameters() - counts["structure side in all"]
     return counts
