@@ -56,7 +56,7 @@ from spacy_cnm.pretraining.config import (
     TrainingSection,
 )
 from spacy_cnm.pretraining.optimizers import make_optimizer
-from spacy_cnm.pretraining.trainer import load
+from spacy_cnm.pretraining.setup import load
 from spacy_cnm.pretraining.words import piece_words
 
 #: (2,) float: of the clock, of the processor.

@@ -15,6 +15,8 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_folder
 from spacy_cnm.modeling.checkpoint import short_reason
 
+#: Folder of the checkpoints in a run's output.
+CHECKPOINTS = "checkpoints"
 _NAME = re.compile(r"step-(\d+)")
 _STATE = "state.json"
 _OPTIMIZER = "optimizer.safetensors"

@@ -1,41 +1,31 @@
 """The training loop: masked words and components, on one process or many (paper, section 3.5)."""
 
 import math
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import gather_object
-from transformers import PreTrainedTokenizerFast
-from transformers.utils import logging
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
 
 from .batches import MicroBatch, Position, Stream
-from .checkpoints import (
-    load_checkpoint,
-    newest_checkpoint,
-    read_state,
-    save_checkpoint,
-    save_model,
-)
+from .checkpoints import CHECKPOINTS, load_checkpoint, save_checkpoint, save_model
 from .config import PretrainConfig
 from .heldout import evaluate
 from .inputs import check_inputs
 from .optimizers import make_optimizer
 from .prefetch import prefetch
 from .progress import Progress
+from .setup import checkpoint_to_resume, load, make_accelerator
+from .signals import stop_signals
 
-#: Folders in the output.
-CHECKPOINTS, BEST, LAST = "checkpoints", "model-best", "model-last"
+#: Folders in the output, beside the checkpoints.
+BEST, LAST = "model-best", "model-last"
 
 
 @dataclass
@@ -68,9 +58,9 @@ class _Run:
     def __init__(self, config: PretrainConfig, output: Path, resume: bool) -> None:
         self.config = config
         self.output = output
-        checkpoint = _checkpoint_to_resume(config, output, resume)
+        checkpoint = checkpoint_to_resume(config, output, resume)
         check_inputs(config)
-        self.accelerator = _accelerator(config)
+        self.accelerator = make_accelerator(config)
         n, processes = config.training.micro_batches, self.accelerator.num_processes
         if n % processes:
             raise CNMError(Errors.E525.format(micro_batches=n, processes=processes))
@@ -101,9 +91,8 @@ class _Run:
             start=self.state.step,
             tensorboard=settings.tensorboard,
         )
-        saved = self.state.step
         try:
-            with _stop_signals() as signals, self._streams() as streams:
+            with stop_signals() as signals, self._streams() as streams:
                 stopped = False
                 while self.state.step < self.config.training.steps and not stopped:
                     stopped = self._step(streams, bool(signals))
@@ -112,8 +101,7 @@ class _Run:
                         self._evaluate()
                     if self.state.step % settings.checkpoint_every == 0 or last or stopped:
                         self._save()
-                        saved = self.state.step
-            if self.state.step == self.config.training.steps and saved == self.state.step:
+            if self.state.step == self.config.training.steps:
                 self._finish()
         finally:
             self.progress.close()
@@ -246,7 +234,8 @@ class _Run:
         for name, metrics in results.items():
             shown = "  ".join(f"{key} {value:.4g}" for key, value in metrics.items())
             self.progress.say(f"step {step}, {name}: {shown}")
-        loss = first.get("mlm_loss", math.inf)
+        if (loss := first.get("mlm_loss")) is None:  # every masked piece is outside the vocabulary
+            return
         if not math.isfinite(loss):
             raise CNMError(Errors.E526.format(step=step))
         if self.state.best_loss is None or loss < self.state.best_loss:
@@ -256,6 +245,8 @@ class _Run:
 
     def _save(self) -> None:
         """Write a checkpoint, by the main process, of what all processes have read."""
+        if not self._losses.isfinite().all():
+            raise CNMError(Errors.E526.format(step=self.state.step))
         share = [asdict(position) for position in self._positions]
         self.state.positions = gather_object(share)
         if self.accelerator.is_main_process:
@@ -280,88 +271,10 @@ class _Run:
     def _finish(self) -> None:
         if self.accelerator.is_main_process:
             save_model(self.output / LAST, self.plain, self.tokenizer)
-            if not self.config.data.heldout:
+            if self.state.best_step is None:
                 save_model(self.output / BEST, self.plain, self.tokenizer)
         self.accelerator.wait_for_everyone()
 
 
-def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedTokenizerFast]:
-    """The model to be trained, its unused weights frozen, and its tokenizer."""
-    with _quiet():
-        model, tokenizer = load_or_wrap(
-            config.model.source,
-            cls=CNMBertForPreTraining,
-            structure_config=config.model.structure,
-            model_config={"attn_implementation": config.model.attention, **config.model.switches()},
-        )
-    longest = model.config.max_position_embeddings
-    if config.data.max_length > longest:
-        raise CNMError(Errors.E527.format(length=config.data.max_length, longest=longest))
-    model.freeze_unused()
-    return model.train(), tokenizer
-
-
-def _checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> Path | None:
-    """The checkpoint to go on from, if there is one, which has to be of the same config."""
-    checkpoint = newest_checkpoint(output / CHECKPOINTS)
-    if not checkpoint:
-        return None
-    if not resume:
-        raise CNMError(Errors.E528.format(path=output))
-    then, now = read_state(checkpoint).get("config", {}), config.identity()
-    changed = [
-        f"{key} was {then.get(key)!r}, is {now.get(key)!r}"
-        for key in sorted(then.keys() | now.keys())
-        if then.get(key) != now.get(key)
-    ]
-    if changed:
-        raise CNMError(Errors.E530.format(path=checkpoint, changed="; ".join(changed)))
-    return checkpoint
-
-
-def _accelerator(config: PretrainConfig) -> Accelerator:
-    precision = config.training.precision
-    if precision == "fp16" and not torch.cuda.is_available():
-        raise CNMError(Errors.E531)
-    return Accelerator(
-        mixed_precision="no" if precision == "fp32" else precision,
-        # A batch without ternary nodes leaves their weights without a gradient.
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
-    )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers from reporting new heads, which a run that starts has to have."""
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-
-
 def _seed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
-
-
-@contextmanager
-def _stop_signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM, so that a step is never cut in two; the second one is obeyed."""
-    received: list[int] = []
-    former = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
-
-    def restore() -> None:
-        for kind, handler in former.items():
-            signal.signal(kind, handler)
-
-    def note(number: int, _: Any) -> None:
-        received.append(number)
-        restore()
-
-    for kind in former:
-        signal.signal(kind, note)
-    try:
-        yield received
-    finally:
-        restore()
