@@ -18,8 +18,9 @@ from accelerate import Accelerator
 
 from spacy_cnm.ids import FIRST_ROW, StructureTable
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
-from spacy_cnm.pretraining.batches import Stream
+from spacy_cnm.pretraining.config import DataSection
 from spacy_cnm.pretraining.heldout import component_hits, evaluate
+from spacy_cnm.pretraining.setup import make_stream
 
 #: Characters whose components are computed at once.
 _CHUNK = 1024
@@ -36,16 +37,8 @@ def main(
             folder, cls=CNMBertForPreTraining, model_config={"attn_implementation": "eager"}
         )
         for name in ("heldout", "rare"):
-            stream = Stream(
-                [corpus / f"{name}.txt"],
-                tokenizer,
-                index=0,
-                count=1,
-                seed=0,
-                max_length=256,
-                max_tokens=4096,
-                buffer=10_000,
-            )
+            data = DataSection(train=[corpus / f"{name}.txt"])
+            stream = make_stream(data, data.train, tokenizer)
             found = evaluate(model, stream.batches(epochs=1), Accelerator())
             _print(folder, name, found)
         if model.config.component_loss_weight:

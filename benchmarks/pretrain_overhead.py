@@ -35,7 +35,6 @@ import torch
 import typer
 from accelerate import Accelerator
 from numpy.typing import NDArray
-from torch import Tensor
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -44,10 +43,10 @@ from transformers import (
 )
 
 from spacy_cnm.corpora.text_streams import read_lines
-from spacy_cnm.modeling import CNMBertConfig, CNMBertForPreTraining
+from spacy_cnm.modeling import CNMBertConfig
 from spacy_cnm.modeling.scratch import bert_tokenizer, new_encoder
 from spacy_cnm.modeling.vocabulary import base_vocabulary, count_texts
-from spacy_cnm.pretraining.batches import MicroBatch, Stream
+from spacy_cnm.pretraining.batches import MicroBatch, Position
 from spacy_cnm.pretraining.config import (
     DataSection,
     ModelSection,
@@ -55,30 +54,27 @@ from spacy_cnm.pretraining.config import (
     PretrainConfig,
     TrainingSection,
 )
-from spacy_cnm.pretraining.optimizers import make_optimizer
-from spacy_cnm.pretraining.setup import load
+from spacy_cnm.pretraining.setup import make_stream, make_trainee
+from spacy_cnm.pretraining.step import Trainee, train_step
 from spacy_cnm.pretraining.words import piece_words
 
 #: (2,) float: of the clock, of the processor.
 Seconds: TypeAlias = NDArray[np.float64]
-
-#: What a model is called with, and how many tokens that is.
-Batch: TypeAlias = tuple[dict[str, Tensor], int]
 
 
 @dataclass
 class Contestant:
     """One way to train.
 
-    step: one optimizer step on the inputs of a batch.
+    step: one optimizer step on a batch.
     batches: endless.
     making: seconds a token that it takes to make a batch.
     filled: share of the pieces that is no padding.
     rounds: seconds a token of the steps of each round.
     """
 
-    step: Callable[[dict[str, Tensor]], None]
-    batches: Iterator[Batch]
+    step: Callable[[MicroBatch], None]
+    batches: Iterator[MicroBatch]
     making: Seconds
     filled: float
     rounds: list[Seconds] = field(default_factory=list)
@@ -86,9 +82,9 @@ class Contestant:
     def run(self, steps: int) -> Seconds:
         """Train. RETURNS: seconds a token."""
         begin, tokens = now(), 0
-        for inputs, n_tokens in itertools.islice(self.batches, steps):
-            self.step(inputs)
-            tokens += n_tokens
+        for batch in itertools.islice(self.batches, steps):
+            self.step(batch)
+            tokens += batch.n_tokens
         if torch.cuda.is_available():
             torch.cuda.synchronize()
         return (now() - begin) / tokens
@@ -157,15 +153,13 @@ def make_contestants(
             optimizer=OptimizerSection(),
             training=TrainingSection(steps=n_batches, precision=precision),
         )
-        torch.manual_seed(0)
-        model, tokenizer = load(config)
+        trainee, tokenizer, _ = make_trainee(config)
+        model = trainee.plain
         if not contestants:
-            stream = make_stream(data, tokenizer)
-            batches, making = timed(
-                (as_inputs(batch), batch.n_tokens) for batch in stream.batches(epochs=1)
-            )
+            stream = make_stream(data, data.train, tokenizer)
+            batches, making = timed(stream.batches(epochs=1))
         contestants[name] = Contestant(
-            cnm_step(model, config, accelerator),
+            cnm_step(trainee, config.optimizer.clip_norm),
             itertools.cycle(batches),
             making,
             filled(batches),
@@ -174,7 +168,7 @@ def make_contestants(
     plain = bert_tokenizer(tokenizer.convert_ids_to_tokens(range(model.config.vocab_size)))
     rows = plain_rows(data, plain)
     mean = np.mean([len(row["input_ids"]) for row in rows])
-    n_rows = round(np.mean([n_tokens for _, n_tokens in batches]) / mean)
+    n_rows = round(np.mean([batch.n_tokens for batch in batches]) / mean)
     rows = rows[: n_rows * n_batches]
     plain_made, making = timed(plain_batches(rows, plain, n_rows, data.masked))
     contestants["plain"] = Contestant(
@@ -186,32 +180,16 @@ def make_contestants(
     return contestants
 
 
-def cnm_step(
-    model: CNMBertForPreTraining, config: PretrainConfig, accelerator: Accelerator
-) -> Callable[[dict[str, Tensor]], None]:
-    """What the trainer does with a micro-batch in a step of its own."""
-    device, clip_norm = accelerator.device, config.optimizer.clip_norm
-    optimizer, schedule = make_optimizer(model.to(device), config.optimizer, config.training.steps)
-    prepared, prepared_optimizer = accelerator.prepare(model, optimizer)
+def cnm_step(trainee: Trainee, clip_norm: float) -> Callable[[MicroBatch], None]:
+    """The trainer's step, with a micro-batch of its own."""
 
-    def step(inputs: dict[str, Tensor]) -> None:
-        inputs = {key: value.to(device) for key, value in inputs.items()}
-        n_mlm, n_component = model.label_counts(inputs["labels"])
-        output = prepared(**inputs)
-        component_loss = output.component_loss_sum.float() / max(n_component, 1)
-        loss = output.mlm_loss_sum.float() / max(n_mlm, 1)
-        accelerator.backward(loss + model.config.component_loss_weight * component_loss)
-        accelerator.clip_grad_norm_(prepared.parameters(), clip_norm)
-        prepared_optimizer.step()
-        prepared_optimizer.zero_grad()
-        schedule.step()
+    def step(batch: MicroBatch) -> None:
+        train_step(trainee, [batch], clip_norm=clip_norm)
 
     return step
 
 
-def plain_step(
-    shape: CNMBertConfig, accelerator: Accelerator
-) -> Callable[[dict[str, Tensor]], None]:
+def plain_step(shape: CNMBertConfig, accelerator: Accelerator) -> Callable[[MicroBatch], None]:
     """A step as it is usually written, on a new BERT of a CNM-BERT's shape."""
     known = BertConfig().to_dict().keys() - {"model_type", "architectures"}
     config = BertConfig(**{key: value for key, value in shape.to_dict().items() if key in known})
@@ -219,40 +197,19 @@ def plain_step(
     model = BertForMaskedLM(config).to(device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 
-    def step(inputs: dict[str, Tensor]) -> None:
-        inputs = {key: value.to(device) for key, value in inputs.items()}
+    def step(batch: MicroBatch) -> None:
         with accelerator.autocast():
-            loss = model(**inputs).loss
+            loss = model(
+                input_ids=batch.input_ids.to(device),
+                attention_mask=batch.attention_mask.to(device),
+                labels=batch.labels.to(device),
+            ).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
 
     return step
-
-
-def make_stream(data: DataSection, tokenizer: PreTrainedTokenizerFast) -> Stream:
-    """All of the text."""
-    return Stream(
-        data.train,
-        tokenizer,
-        index=0,
-        count=1,
-        seed=0,
-        max_length=data.max_length,
-        max_tokens=data.max_tokens,
-        buffer=data.buffer,
-        budget=data.masked,
-    )
-
-
-def as_inputs(batch: MicroBatch) -> dict[str, Tensor]:
-    """What the models are called with."""
-    return {
-        "input_ids": batch.input_ids,
-        "attention_mask": batch.attention_mask,
-        "labels": batch.labels,
-    }
 
 
 def plain_rows(data: DataSection, tokenizer: PreTrainedTokenizerFast) -> list[dict[str, Any]]:
@@ -275,20 +232,20 @@ def plain_rows(data: DataSection, tokenizer: PreTrainedTokenizerFast) -> list[di
 
 def plain_batches(
     rows: list[dict[str, Any]], tokenizer: PreTrainedTokenizerFast, n_rows: int, masked: float
-) -> Iterator[Batch]:
+) -> Iterator[MicroBatch]:
     """Batches of as many rows, as long as the longest of them, with masked words."""
     collate = DataCollatorForWholeWordMask(tokenizer, mlm_probability=masked)
     for start in range(0, len(rows) - n_rows + 1, n_rows):
-        batch = dict(collate(rows[start : start + n_rows]))
-        batch["attention_mask"] = (batch["input_ids"] != tokenizer.pad_token_id).long()
-        yield batch, int(batch["attention_mask"].sum())
+        batch = collate(rows[start : start + n_rows])
+        mask = (batch["input_ids"] != tokenizer.pad_token_id).long()
+        yield MicroBatch(batch["input_ids"], mask, batch["labels"], int(mask.sum()), Position())
 
 
-def timed(batches: Iterable[Batch]) -> tuple[list[Batch], Seconds]:
+def timed(batches: Iterable[MicroBatch]) -> tuple[list[MicroBatch], Seconds]:
     """Make batches. RETURNS: them, and seconds a token that it took."""
     begin = now()
     made = list(batches)
-    return made, (now() - begin) / sum(n_tokens for _, n_tokens in made)
+    return made, (now() - begin) / sum(batch.n_tokens for batch in made)
 
 
 def now() -> Seconds:
@@ -296,10 +253,10 @@ def now() -> Seconds:
     return np.array([time.perf_counter(), time.process_time()])
 
 
-def filled(batches: list[Batch]) -> float:
+def filled(batches: list[MicroBatch]) -> float:
     """The share of pieces that is no padding."""
-    pieces = sum(inputs["input_ids"].numel() for inputs, _ in batches)
-    return sum(n_tokens for _, n_tokens in batches) / pieces
+    pieces = sum(batch.input_ids.numel() for batch in batches)
+    return sum(batch.n_tokens for batch in batches) / pieces
 
 
 def write_text(path: Path, n_texts: int = 4000) -> Path:

@@ -306,6 +306,10 @@ class Errors:
     )
     E531 = 'training.precision = "fp16" needs a GPU. Choose "bf16" or "fp32" here.'
     E532 = "'{argument}' is no setting: write --section.key value, such as --training.steps 1000."
+    E534 = (
+        "This process has trained with another precision than {precision!r} already. Start a new "
+        "process for each precision (spacy-cnm pretrain)."
+    )
     E533 = (
         "In the first {count} texts of {paths} there is no Chinese character, so no structure can "
         "be learned. Give Chinese text, or set model.use_structure = false."

@@ -125,12 +125,15 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        return_logits: bool = True,
     ) -> PreTrainingOutput:
         """Losses of a batch of masked rows.
 
         input_ids: (B, T) int64, extended ids after masking.
         attention_mask, token_type_ids: (B, T) int64, as in `BertModel.forward`.
         labels: (B, T) int64, extended ids of the gold characters, -100 at all other positions.
+        return_logits: False leaves them out; converting them to float32 for the caller, as
+            accelerate does, takes longer than the loss.
         """
         if labels is None:
             embedded = self.bert.fuse(input_ids)
@@ -158,7 +161,7 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
             n_mlm=n_mlm,
             component_loss_sum=component_loss,
             n_component=len(gold),
-            mlm_logits=logits[:n_mlm],
+            mlm_logits=logits[:n_mlm] if return_logits else None,
             mlm_labels=base[:n_mlm],
         )
 

@@ -77,7 +77,9 @@ def load_or_wrap(
         tokenizer = AutoTokenizer.from_pretrained(source, **options, **(tokenizer_config or {}))
     if config.model_type != CNMBertConfig.model_type:
         base = _load_base(_BASES[cls], source, config)
-        return wrap_bert(cls, base, table=table, tokenizer=tokenizer, **settings)
+        # A BERT's configuration does not know these fields of a CNM-BERT's.
+        given = {key: v for key, v in (model_config or {}).items() if key in WRAP_SETTINGS}
+        return wrap_bert(cls, base, table=table, tokenizer=tokenizer, **(given | settings))
     if table:
         settings["structure_fingerprint"] = table.fingerprint
     _check_agrees(config, settings, source)

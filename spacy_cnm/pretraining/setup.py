@@ -1,8 +1,9 @@
 """What a run needs before its first step: the model, the devices, and where it goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
@@ -12,8 +13,62 @@ from transformers.utils import logging
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
 
-from .checkpoints import CHECKPOINTS, newest_checkpoint, read_state
-from .config import PretrainConfig
+from .batches import Stream
+from .checkpoints import CHECKPOINTS, load_checkpoint, newest_checkpoint, read_state
+from .config import DataSection, PretrainConfig
+from .optimizers import make_optimizer
+from .step import Trainee
+
+
+def make_trainee(
+    config: PretrainConfig, checkpoint: Path | None = None
+) -> tuple[Trainee, PreTrainedTokenizerFast, dict[str, Any] | None]:
+    """A model to be trained, with its optimizer and schedule, and its tokenizer.
+
+    checkpoint: where it goes on; None: from the beginning.
+    RETURNS: them, and what `save_checkpoint` was given as state.
+    RAISES CNMError: the config does not fit the model or the processes, or the checkpoint is
+        damaged.
+    """
+    accelerator = make_accelerator(config)
+    n, processes = config.training.micro_batches, accelerator.num_processes
+    if n % processes:
+        raise CNMError(Errors.E525.format(micro_batches=n, processes=processes))
+    torch.manual_seed(config.training.seed)
+    plain, tokenizer = load(config)
+    plain.to(accelerator.device)
+    optimizer, schedule = make_optimizer(plain, config.optimizer, config.training.steps)
+    saved = None
+    if checkpoint:
+        saved = load_checkpoint(checkpoint, plain, optimizer)
+        schedule.load_state_dict(saved["schedule"])
+    model, prepared = accelerator.prepare(plain, optimizer)
+    if saved and accelerator.scaler:
+        accelerator.scaler.load_state_dict(saved["scaler"])
+    return Trainee(accelerator, plain, model, prepared, schedule), tokenizer, saved
+
+
+def make_stream(
+    data: DataSection,
+    paths: Sequence[Path],
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    index: int = 0,
+    count: int = 1,
+    seed: int = 0,
+) -> Stream:
+    """A stream of masked batches of text files, as a config wants them; see `Stream`."""
+    return Stream(
+        paths,
+        tokenizer,
+        index=index,
+        count=count,
+        seed=seed,
+        max_length=data.max_length,
+        max_tokens=data.max_tokens,
+        buffer=data.buffer,
+        budget=data.masked,
+    )
 
 
 def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedTokenizerFast]:
@@ -53,16 +108,19 @@ def checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> 
 def make_accelerator(config: PretrainConfig) -> Accelerator:
     """The devices and processes at hand, at the precision of the config.
 
-    RAISES CNMError: fp16 without a GPU.
+    RAISES CNMError: fp16 without a GPU, or another precision than before in this process.
     """
     precision = config.training.precision
     if precision == "fp16" and not torch.cuda.is_available():
         raise CNMError(Errors.E531)
-    return Accelerator(
-        mixed_precision="no" if precision == "fp32" else precision,
-        # A batch without ternary nodes leaves their weights without a gradient.
-        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
-    )
+    try:
+        return Accelerator(
+            mixed_precision="no" if precision == "fp32" else precision,
+            # A batch without ternary nodes leaves their weights without a gradient.
+            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
+        )
+    except ValueError as error:  # a process has one precision for all its life
+        raise CNMError(Errors.E534.format(precision=precision)) from error
 
 
 @contextmanager

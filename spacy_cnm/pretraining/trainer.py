@@ -3,26 +3,25 @@
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
 import torch
 from accelerate.utils import gather_object
 
 from spacy_cnm.errors import CNMError, Errors
 
-from .batches import MicroBatch, Position, Stream
-from .checkpoints import CHECKPOINTS, load_checkpoint, save_checkpoint, save_model
+from .batches import MicroBatch, Position
+from .checkpoints import CHECKPOINTS, save_checkpoint, save_model
 from .config import PretrainConfig
 from .heldout import evaluate
 from .inputs import check_inputs
-from .optimizers import make_optimizer
 from .prefetch import prefetch
 from .progress import Progress
-from .setup import checkpoint_to_resume, load, make_accelerator
+from .setup import checkpoint_to_resume, make_stream, make_trainee
 from .signals import stop_signals
+from .step import StepResult, train_step
 
 #: Folders in the output, beside the checkpoints.
 BEST, LAST = "model-best", "model-last"
@@ -60,23 +59,9 @@ class _Run:
         self.output = output
         checkpoint = checkpoint_to_resume(config, output, resume)
         check_inputs(config)
-        self.accelerator = make_accelerator(config)
-        n, processes = config.training.micro_batches, self.accelerator.num_processes
-        if n % processes:
-            raise CNMError(Errors.E525.format(micro_batches=n, processes=processes))
-        torch.manual_seed(config.training.seed)
-        plain, self.tokenizer = load(config)
-        plain.to(self.accelerator.device)
-        optimizer, self.schedule = make_optimizer(plain, config.optimizer, config.training.steps)
-        self.state = State()
-        if checkpoint:
-            saved = load_checkpoint(checkpoint, plain, optimizer)
-            self.schedule.load_state_dict(saved["schedule"])
-            self.state = State(**saved["run"])
-        self.model, self.optimizer = self.accelerator.prepare(plain, optimizer)
-        if checkpoint and self.accelerator.scaler:
-            self.accelerator.scaler.load_state_dict(saved["scaler"])
-        self.plain = plain
+        self.trainee, self.tokenizer, saved = make_trainee(config, checkpoint)
+        self.accelerator, self.plain = self.trainee.accelerator, self.trainee.plain
+        self.state = State(**saved["run"]) if saved else State()
         self._positions: list[Position] = []
         self._losses = torch.zeros(2, device=self.accelerator.device)
         self._since = (self.state.step, self.state.tokens, self.state.seconds)
@@ -116,16 +101,13 @@ class _Run:
         with prefetch() as read_ahead:
             streams = []
             for index in range(first, first + share):
-                stream = Stream(
+                stream = make_stream(
+                    data,
                     data.train,
                     self.tokenizer,
                     index=index,
                     count=training.micro_batches,
                     seed=training.seed,
-                    max_length=data.max_length,
-                    max_tokens=data.max_tokens,
-                    buffer=data.buffer,
-                    budget=data.masked,
                 )
                 known = self.state.positions
                 start = Position(**known[index]) if known else Position()
@@ -134,59 +116,24 @@ class _Run:
 
     def _step(self, streams: list[Iterator[MicroBatch]], stop: bool) -> bool:
         """One optimizer step. RETURNS: whether some process was asked to stop."""
-        accelerator, settings = self.accelerator, self.config.optimizer
         began = time.perf_counter()
         batches = [next(stream) for stream in streams]
         self._positions = [batch.position for batch in batches]
-        # The loss is the mean over the whole step, whatever process a position is on.
-        counts = [self.plain.label_counts(batch.labels.to(accelerator.device)) for batch in batches]
-        sums = torch.tensor(
-            [
-                float(sum(int(mlm) for mlm, _ in counts)),
-                float(sum(int(component) for _, component in counts)),
-                float(sum(batch.n_tokens for batch in batches)),
-                float(stop),
-            ],
-            device=accelerator.device,
+        result = train_step(
+            self.trainee,
+            batches,
+            clip_norm=self.config.optimizer.clip_norm,
+            seed=(self.config.training.seed, self.state.step),
+            stop=stop,
         )
-        n_mlm, n_component, n_tokens, stops = accelerator.reduce(sums, "sum").tolist()
-        for number, batch in enumerate(batches):
-            # Dropout, too, depends on the stream and not on the process.
-            index = accelerator.process_index * len(batches) + number
-            torch.manual_seed(_seed(self.config.training.seed, self.state.step, index))
-            waits = number + 1 < len(batches)
-            with accelerator.no_sync(self.model) if waits else nullcontext():
-                out = self.model(
-                    input_ids=batch.input_ids.to(accelerator.device),
-                    attention_mask=batch.attention_mask.to(accelerator.device),
-                    labels=batch.labels.to(accelerator.device),
-                )
-                parts = torch.stack(
-                    [
-                        out.mlm_loss_sum.float() / max(n_mlm, 1),
-                        out.component_loss_sum.float() / max(n_component, 1),
-                    ]
-                )
-                loss = parts[0] + self.plain.config.component_loss_weight * parts[1]
-                # DDP takes the mean of the gradients over processes; the sum is wanted.
-                accelerator.backward(loss * accelerator.num_processes)
-            self._losses += parts.detach()
-        norm = float(
-            accelerator.clip_grad_norm_(self.model.parameters(), settings.clip_norm or math.inf)
-        )
-        rate = float(self.schedule.get_last_lr()[0])
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        # GradScaler skips a step whose gradients overflow; the schedule waits with it.
-        if not self.accelerator.optimizer_step_was_skipped:
-            self.schedule.step()
+        self._losses += result.losses
         self.state.step += 1
-        self.state.tokens += int(n_tokens)
+        self.state.tokens += result.n_tokens
         self.state.seconds += time.perf_counter() - began
-        self._report(rate, norm)
-        return stops > 0
+        self._report(result)
+        return result.stop
 
-    def _report(self, rate: float, norm: float) -> None:
+    def _report(self, result: StepResult) -> None:
         """Show progress; write metrics, means since the last ones."""
         state, (step, tokens, seconds) = self.state, self._since
         speed = (state.tokens - tokens) / max(state.seconds - seconds, 1e-9)
@@ -198,12 +145,13 @@ class _Run:
             mlm, component = losses.tolist()
             if not math.isfinite(mlm + component):
                 raise CNMError(Errors.E526.format(step=state.step))
+            norm = result.gradient_norm
             values = {
                 "tokens": state.tokens,
                 "seconds": round(state.seconds, 3),
                 "mlm_loss": mlm,
                 "component_loss": component,
-                "learn_rate": rate,
+                "learn_rate": result.learn_rate,
                 "gradient_norm": norm if math.isfinite(norm) else None,
                 "tokens_per_second": speed,
             }
@@ -215,18 +163,8 @@ class _Run:
         """Score the held-out files; the model that is best on the first is kept."""
         data, results = self.config.data, {}
         for name, path in data.heldout.items():
-            stream = Stream(
-                [path],
-                self.tokenizer,
-                index=0,
-                count=1,
-                seed=0,
-                max_length=data.max_length,
-                max_tokens=data.max_tokens,
-                buffer=data.buffer,
-                budget=data.masked,
-            )
-            results[name] = evaluate(self.model, stream.batches(epochs=1), self.accelerator)
+            stream = make_stream(data, [path], self.tokenizer)
+            results[name] = evaluate(self.trainee.model, stream.batches(epochs=1), self.accelerator)
         if not results:
             return
         step, first = self.state.step, next(iter(results.values()))
@@ -254,7 +192,7 @@ class _Run:
             state = {
                 "step": self.state.step,
                 "run": asdict(self.state),
-                "schedule": self.schedule.state_dict(),
+                "schedule": self.trainee.schedule.state_dict(),
                 "scaler": scaler.state_dict() if scaler else None,
                 "config": self.config.identity(),
             }
@@ -262,7 +200,7 @@ class _Run:
                 self.output / CHECKPOINTS,
                 self.plain,
                 self.tokenizer,
-                self.optimizer.optimizer,
+                self.trainee.optimizer.optimizer,
                 state,
                 keep=self.config.logging.keep_checkpoints,
             )
@@ -274,7 +212,3 @@ class _Run:
             if self.state.best_step is None:
                 save_model(self.output / BEST, self.plain, self.tokenizer)
         self.accelerator.wait_for_everyone()
-
-
-def _seed(*numbers: int) -> int:
-    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from spacy_cnm.errors import CNMError
 from spacy_cnm.modeling import CNMBertModel, load_or_wrap
 from spacy_cnm.pretraining.config import PretrainConfig, load_config
+from spacy_cnm.pretraining.setup import load
 from spacy_cnm.pretraining.trainer import pretrain
 
 SMOKE = Path(__file__).resolve().parents[2] / "configs" / "pretrain_smoke.cfg"
@@ -158,6 +159,28 @@ def test_the_matched_baseline_differs_in_the_structure_only(run, settings, tmp_p
     assert torch.equal(after[f"bert.{key}"], start.state_dict()[key])
     heldout = read_metrics(output)[-1]["heldout"]["heldout"]
     assert "component_accuracy" not in heldout
+
+
+@pytest.mark.parametrize(
+    ("switches", "expected"),
+    [
+        ({}, ("tree", 0.1)),
+        ({"model__use_structure": False}, ("none", 0.0)),
+        ({"model__flat": True, "model__component_loss_weight": 0.5}, ("flat", 0.5)),
+    ],
+)
+@pytest.mark.parametrize("source", ["bert_folder", "cnm_folder"])
+def test_the_switches_reach_a_bert_too(source, switches, expected, settings, request):
+    folder = request.getfixturevalue(source)
+    model, _ = load(make_config(settings, paths__source=str(folder), **switches))
+    assert (model.config.structure_input, model.config.component_loss_weight) == expected
+
+
+def test_one_process_has_one_precision(settings, tmp_path):
+    config = make_config(settings, training__steps=1)
+    pretrain(config, tmp_path / "fp32")
+    with pytest.raises(CNMError, match="another precision than 'bf16'"):
+        pretrain(make_config(settings, training__precision="bf16"), tmp_path / "bf16")
 
 
 def test_components_are_learned_without_being_fused(settings, tmp_path):
