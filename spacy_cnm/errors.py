@@ -270,8 +270,8 @@ class Errors:
         "saved with a CNM-BERT ('spacy-cnm wrap', 'spacy-cnm new'), or extend_tokenizer(base)."
     )
     E507 = (
-        "The corpus has no text for stream {index} of {count}. Give more texts, or run with fewer "
-        "processes."
+        "The corpus has no text for stream {index} of {count}. Give more texts, or lower "
+        "training.micro_batches."
     )
     E508 = (
         "The texts of stream {index} have no word piece at all in a whole epoch. Look at the "

@@ -32,9 +32,12 @@ def pretrain(
         config,
     ]
     check_outputs(inputs, folder=output)
-    from spacy_cnm.pretraining.trainer import BEST, pretrain
+    from spacy_cnm.pretraining.signals import stop_signals
 
-    state = pretrain(settings, output, resume=resume)
+    with stop_signals() as received:  # from here on, since importing torch takes seconds
+        from spacy_cnm.pretraining.trainer import BEST, pretrain
+
+        state = pretrain(settings, output, resume=resume, stop=received)
     if state.step < settings.training.steps:
         typer.echo(f"Stopped after step {state.step}. Go on with --resume.")
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from confection import Config, ConfigValidationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from spacy_cnm.errors import CNMError, Errors
 
@@ -74,6 +74,12 @@ class DataSection(_Section):
     max_tokens: Annotated[int, Field(ge=8)] = 4096
     buffer: Annotated[int, Field(ge=1)] = 10_000
     masked: Annotated[float, Field(gt=0, lt=1)] = 0.15
+
+    @model_validator(mode="after")
+    def _fits(self) -> "DataSection":
+        if self.max_tokens < self.max_length:
+            raise ValueError(f"max_tokens is less than max_length ({self.max_length})")
+        return self
 
 
 class OptimizerSection(_Section):

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,7 +20,6 @@ from .inputs import check_inputs
 from .prefetch import prefetch
 from .progress import Progress
 from .setup import checkpoint_to_resume, make_stream, make_trainee
-from .signals import stop_signals
 from .step import StepResult, train_step
 
 #: Folders in the output, beside the checkpoints.
@@ -39,18 +38,21 @@ class State:
     positions: list[dict[str, int]] = field(default_factory=list)
 
 
-def pretrain(config: PretrainConfig, output: Path, *, resume: bool = False) -> State:
-    """Train to the end of `config.training.steps`, or until SIGINT or SIGTERM.
+def pretrain(
+    config: PretrainConfig, output: Path, *, resume: bool = False, stop: Sequence[object] = ()
+) -> State:
+    """Train to the end of `config.training.steps`, or until asked to stop.
 
     output: folder for `model-best`, `model-last` (Hugging Face folders that `name = "..."` of a
         spaCy config takes), `checkpoints` and `metrics.jsonl`.
     resume: go on from the newest checkpoint there, if there is one; with the same result as without
         the break (on one CPU: the same weights bit for bit).
-    RETURNS: how far the run is. `state.step < config.training.steps` after a signal; a checkpoint
-        of that step is there then.
+    stop: something in it, put there at any time, lets the run end after the step that it is in,
+        with a checkpoint; see `signals.stop_signals`.
+    RETURNS: how far the run is: `state.step < config.training.steps` if it was stopped.
     RAISES CNMError: wrong data, a diverged loss, a checkpoint of another config, a full disk.
     """
-    return _Run(config, output, resume).run()
+    return _Run(config, output, resume).run(stop)
 
 
 class _Run:
@@ -67,7 +69,7 @@ class _Run:
         self._since = (self.state.step, self.state.tokens, self.state.seconds)
         self._shown = "..."
 
-    def run(self) -> State:
+    def run(self, stop: Sequence[object]) -> State:
         settings = self.config.logging
         self.progress = Progress(
             self.output,
@@ -77,10 +79,10 @@ class _Run:
             tensorboard=settings.tensorboard,
         )
         try:
-            with stop_signals() as signals, self._streams() as streams:
+            with self._streams() as streams:
                 stopped = False
                 while self.state.step < self.config.training.steps and not stopped:
-                    stopped = self._step(streams, bool(signals))
+                    stopped = self._step(streams, bool(stop))
                     last = self.state.step == self.config.training.steps
                     if self.state.step % settings.evaluate_every == 0 or last:
                         self._evaluate()
@@ -154,6 +156,7 @@ class _Run:
                 "learn_rate": result.learn_rate,
                 "gradient_norm": norm if math.isfinite(norm) else None,
                 "tokens_per_second": speed,
+                "processes": self.accelerator.num_processes,
             }
             self.progress.write(state.step, values)
             self._shown = f"{mlm:.3f}"

@@ -59,6 +59,7 @@ def test_the_switches_of_the_ablations(switches, structure_input, weight):
         ({"data.train": []}, "data.train = []"),
         ({"optimizer.name": "sgd"}, "optimizer.name = 'sgd': input should be 'adamw' or 'lamb'"),
         ({"data.masked": 1.5}, "data.masked = 1.5"),
+        ({"data.max_tokens": 32}, "max_tokens is less than max_length (64)"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(overrides, message):

@@ -131,13 +131,14 @@ def test_a_run_may_be_stopped_and_resumed(run, settings, tmp_path):
 
 def test_two_processes_make_the_same_curve(run, settings, tmp_path):
     output = tmp_path / "output"
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "-m"]
+    # As `accelerate launch` does it for several processes.
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-m"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     done = subprocess.run(
         [*launch, *command(settings, output)], env=environment, capture_output=True, timeout=300
     )
     assert done.returncode == 0, done.stderr.decode()[-3000:]
+    assert [line["processes"] for line in read_metrics(output) if "processes" in line] == [2] * 4
     assert losses(output) == pytest.approx(losses(run), rel=1e-4)
     expected, found = read_metrics(run)[-1], read_metrics(output)[-1]
     assert found["tokens"] == expected["tokens"]
