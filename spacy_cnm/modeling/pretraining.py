@@ -10,6 +10,7 @@ from transformers.utils import ModelOutput
 
 from spacy_cnm.ids import FIRST_ROW
 
+from .component_head import ComponentHead
 from .config import CNMBertConfig
 from .model import CNMBertModel, CNMBertPreTrainedModel
 from .row_counts import padded_count
@@ -35,26 +36,6 @@ class PreTrainingOutput(ModelOutput):
     n_component: int | None = None
     mlm_logits: Tensor | None = None
     mlm_labels: Tensor | None = None
-
-
-class ComponentHead(nn.Module):
-    """Logits of components: how near a structure vector, mapped, is to each leaf state.
-
-    The classes are the leaf states of the structure encoder, of unit length and without gradient,
-    and the map is a residual one. So it is enough that a node keeps its leaves recognisable: also
-    components of no character that is ever a label are found. As classes that learn they would be
-    wrong answers only, step after step, and an adaptive optimizer would drive them all one way.
-    """
-
-    def __init__(self, config: CNMBertConfig) -> None:
-        super().__init__()
-        size = config.structure_size
-        self.dense = nn.Linear(size, size)
-        self.norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
-
-    def forward(self, vectors: Tensor, leaves: Tensor) -> Tensor:
-        """Logits: vectors (n, d_s) and leaf states (C, d_s) to (n, C)."""
-        return F.linear(self.norm(vectors + F.gelu(self.dense(vectors))), leaves)
 
 
 class CNMBertForPreTraining(CNMBertPreTrainedModel):
@@ -117,7 +98,8 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         rows: (n,) integer, rows of the structure table.
         RETURNS: (n, components) float, logits.
         """
-        return self._component_logits(self.bert.structure(rows))[: len(rows)]
+        structure = self.bert.structure
+        return self.component_head(structure(rows), structure)
 
     def forward(
         self,
@@ -153,7 +135,7 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         base = base[places]
         base[n_mlm:] = -100
         mlm_loss = F.cross_entropy(logits.float(), base, reduction="sum")
-        component_loss = self._component_loss(vectors, rows, counts)
+        component_loss = self.component_head.loss(vectors, rows, counts, self.bert.structure)
         mean_component = component_loss / max(1, len(gold))
         return PreTrainingOutput(
             loss=mlm_loss / max(1, n_mlm) + self.config.component_loss_weight * mean_component,
@@ -179,25 +161,3 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
             return labels.new_empty(0)
         rows = self.bert.structure_rows(labels[labels >= 0])
         return rows[rows >= FIRST_ROW]
-
-    def _component_logits(self, vectors: Tensor) -> Tensor:
-        """Logits of components: (n, d_s) to (n or more, components), with rows of padding."""
-        structure = self.bert.structure
-        with torch.no_grad():
-            leaves = F.normalize(structure.leaf_norm(structure.component_embeddings.weight), dim=1)
-        missing = padded_count(len(vectors)) - len(vectors)
-        return self.component_head(F.pad(vectors, (0, 0, 0, missing)), leaves)
-
-    def _component_loss(self, vectors: Tensor, rows: Tensor, counts: Tensor) -> Tensor:
-        """Equation 14, summed: the mean of -log p over the leaves of each gold tree.
-
-        vectors: (n, d_s) float, structure vectors of distinct gold characters.
-        rows, counts: (n,) integer, their table rows, and how often each is a label.
-        RETURNS: () float.
-        """
-        if not len(rows):
-            return torch.zeros((), device=vectors.device)
-        trees, components = self.bert.structure.leaves(rows)
-        weights = counts / torch.bincount(trees, minlength=len(rows))
-        log_p = F.log_softmax(self._component_logits(vectors).float(), dim=1)
-        return -(log_p[trees, components] * weights[trees]).sum()

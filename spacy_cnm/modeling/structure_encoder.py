@@ -1,7 +1,9 @@
 """The recursive Tree-MLP (paper, section 3.3), evaluated level by level over shared subtrees."""
 
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +20,14 @@ from .structure_cache import StructureCache
 OPERATOR_ROWS = 16
 #: Codes of the operators with three children.
 _TERNARY = [1 + i for i, operator in enumerate(OPERATORS) if ARITY[operator] == 3]
+
+
+class _Group(NamedTuple):
+    """Nodes of one level and arity."""
+
+    nodes: Tensor  # (n,) int64
+    padded: Tensor  # (n or more,) int64, `nodes` with its first again for padding
+    children: Tensor  # (n or more, arity) int64, the nodes below `padded`
 
 
 class StructureEncoder(nn.Module):
@@ -90,40 +100,41 @@ class StructureEncoder(nn.Module):
             return torch.cat([special, self._bags(rows[n_special:])])
         roots = self.roots[rows[n_special:].long() - FIRST_ROW].long()
         leaves, levels = self._nodes_below(roots)
+        groups = [group for level, _ in levels for group in level]
+        operators = self._operators(groups)
+        states = self.leaf_norm(self.component_embeddings(leaves))
         # Where the state of a node stands in `states`.
         slots = torch.empty(len(self.node_operator), dtype=torch.int64, device=rows.device)
-        states = self.leaf_norm(self.component_embeddings(leaves))
-        all_nodes, all_states = [leaves], [states]
-        known = leaves
-        for groups, kept in levels:
+        known, all_states = leaves, [states]
+        for level, kept in levels:
             slots[known] = torch.arange(len(known), device=rows.device)
-            new = [self._compose(arity, nodes, slots, states) for arity, nodes in groups]
-            all_nodes += [nodes for _, nodes in groups]
+            new = [self._compose(group, next(operators), slots, states) for group in level]
             all_states += new
-            known = torch.cat([known, *(nodes for _, nodes in groups)])
+            known = torch.cat([known, *(group.nodes for group in level)])
             slots[known] = torch.arange(len(known), device=rows.device)
             # A look-up's backward pass is as long as what is looked up in, so higher levels, which
             # have few nodes, get no more than they need.
             states = F.embedding(slots[kept], torch.cat([states, *new]))
             known = kept
-        order = torch.cat(all_nodes)
-        slots[order] = torch.arange(len(order), device=rows.device)
+        known = torch.cat([leaves, *(group.nodes for group in groups)])
+        slots[known] = torch.arange(len(known), device=rows.device)
         return torch.cat([special, F.embedding(slots[roots], torch.cat(all_states))])
 
     def _bags(self, rows: Tensor) -> Tensor:
         """Normalised means of the leaf states, without operators and order: (n, d_s)."""
         trees, components = self.leaves(rows)
-        order = trees.argsort(stable=True)
-        states = self.leaf_norm(self.component_embeddings(components[order]))
-        counts = torch.bincount(trees, minlength=len(rows))
-        sums = torch.segment_reduce(states, "sum", lengths=counts, unsafe=True)
-        return self.node_norm(sums / counts[:, None])
+        distinct, places = torch.unique(components, return_inverse=True)
+        states = self.leaf_norm(self.component_embeddings(distinct))
+        lengths = torch.bincount(trees, minlength=len(rows))
+        means = F.embedding_bag(places, states, lengths.cumsum(0) - lengths, mode="mean")
+        return self.node_norm(means)
 
     def leaves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Leaves of trees, each as often as it stands there.
+        """Leaves of trees, tree after tree, each leaf as often as it stands there.
 
         rows: (n,) integer, rows of characters with a tree.
-        RETURNS: (m,) int64, which of `rows` a leaf belongs to; and (m,) int64, its component.
+        RETURNS: (m,) int64, which of `rows` a leaf belongs to, ascending; and (m,) int64, its
+            component.
         """
         nodes = self.roots[rows.long() - FIRST_ROW].long()
         trees = torch.arange(len(rows), device=rows.device)
@@ -140,47 +151,47 @@ class StructureEncoder(nn.Module):
             trees = trees[:, None].expand_as(children)[there]
             nodes = children[there]
         trees, leaves = (torch.cat(parts) for parts in zip(*found, strict=True))
-        return trees, self.node_children[leaves, 0].long()
+        trees, order = trees.sort(stable=True)
+        return trees, leaves[order]  # the id of a leaf is that of its component
 
-    def _compose(self, arity: int, nodes: Tensor, slots: Tensor, states: Tensor) -> Tensor:
-        """Equations 2 and 3 for nodes (n,) of one arity: (n, d_s)."""
-        linear = self.binary if arity == 2 else self.ternary
-        missing = padded_count(len(nodes)) - len(nodes)
-        places = slots[self.node_children.index_select(0, nodes)[:, :arity].long()]
-        children = F.embedding(F.pad(places, (0, 0, 0, missing)), states)
-        operators = F.pad(self.node_operator[nodes].long(), (0, missing))
-        # W [E_op(o); h] + b, with the operators' part computed once for each operator.
-        size = linear.out_features
-        of_operators = F.linear(
-            self.operator_embeddings.weight, linear.weight[:, :size], linear.bias
-        )
-        of_children = F.linear(children.flatten(1), linear.weight[:, size:])
-        hidden = F.gelu(F.embedding(operators, of_operators) + of_children)
-        return self.node_norm(hidden + children.mean(dim=1))[: len(nodes)]
+    def _operators(self, groups: list[_Group]) -> Iterator[Tensor]:
+        """Operator embeddings (n, d_s) of each group, from one look-up."""
+        if not groups:
+            return iter(())
+        codes = self.node_operator[torch.cat([group.padded for group in groups])].long()
+        sizes = [len(group.padded) for group in groups]
+        return iter(self.operator_embeddings(codes).split(sizes))
 
-    def _nodes_below(
-        self, roots: Tensor
-    ) -> tuple[Tensor, list[tuple[list[tuple[int, Tensor]], Tensor]]]:
+    def _compose(self, group: _Group, operators: Tensor, slots: Tensor, states: Tensor) -> Tensor:
+        """Equations 2 and 3: states (n, d_s) of a group's nodes."""
+        linear = self.binary if group.children.shape[1] == 2 else self.ternary
+        children = F.embedding(slots[group.children], states)
+        hidden = F.gelu(linear(torch.cat([operators, children.flatten(1)], dim=1)))
+        return self.node_norm(hidden + children.mean(dim=1))[: len(group.nodes)]
+
+    def _nodes_below(self, roots: Tensor) -> tuple[Tensor, list[tuple[list[_Group], Tensor]]]:
         """The distinct nodes of the trees at `roots`.
 
-        RETURNS: the leaves; and for every level with nodes, from below: (arity, node ids) by
-            arity, and the nodes, up to this level, that higher ones have for children.
+        RETURNS: the leaves; and for every level with nodes, from below: its nodes by arity, and
+            what higher levels have for children among the nodes up to this level.
         """
         asked = torch.zeros(len(self.node_operator), dtype=torch.bool, device=roots.device)
         used = torch.zeros_like(asked)
         asked[roots] = True
-        found: list[tuple[list[tuple[int, Tensor]], Tensor]] = []
+        found: list[tuple[list[_Group], Tensor]] = []
         stop = len(asked)
-        for _, groups in groupby(reversed(self.groups[1:]), key=itemgetter(0)):
+        for _, sizes in groupby(reversed(self.groups[1:]), key=itemgetter(0)):
             kept = used[:stop].nonzero().squeeze(1)
-            level: list[tuple[int, Tensor]] = []
-            for _, arity, count in groups:
+            level: list[_Group] = []
+            for _, arity, count in sizes:
                 start = stop - count
                 nodes = (asked[start:stop] | used[start:stop]).nonzero().squeeze(1) + start
                 if len(nodes):
-                    children = self.node_children.index_select(0, nodes)[:, :arity]
-                    used[children.flatten().long()] = True
-                    level.append((arity, nodes))
+                    missing = padded_count(len(nodes)) - len(nodes)
+                    padded = torch.cat([nodes, nodes[:1].expand(missing)])
+                    children = self.node_children.index_select(0, padded)[:, :arity].long()
+                    used[children] = True
+                    level.append(_Group(nodes, padded, children))
                 stop = start
             if level:
                 found.append((level, kept))

@@ -1,0 +1,99 @@
+"""The auxiliary task: which components a tree's vector was made of (paper, appendix D)."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from .config import CNMBertConfig
+from .row_counts import padded_count
+from .structure_encoder import StructureEncoder
+
+#: Rows of logits that are worked on at a time, so that they stay in the processor's cache.
+_CHUNK = 64
+
+
+class ComponentHead(nn.Module):
+    """Logits of components: how near a structure vector, mapped, is to each leaf state.
+
+    The classes are the leaf states of the structure encoder, of unit length and without gradient,
+    and the map is a residual one. So it is enough that a node keeps its leaves recognisable: also
+    components of no character that is ever a label are found. As classes that learn they would be
+    wrong answers only, step after step, and an adaptive optimizer would drive them all one way.
+    """
+
+    def __init__(self, config: CNMBertConfig) -> None:
+        super().__init__()
+        size = config.structure_size
+        self.dense = nn.Linear(size, size)
+        self.norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+
+    def forward(self, vectors: Tensor, structure: StructureEncoder) -> Tensor:
+        """Logits of structure vectors: (n, d_s) float to (n, components) float."""
+        return F.linear(self._map(vectors), _classes(structure))[: len(vectors)]
+
+    def loss(
+        self, vectors: Tensor, rows: Tensor, counts: Tensor, structure: StructureEncoder
+    ) -> Tensor:
+        """Equation 14, summed: the mean of -log p over the leaves of each gold tree.
+
+        vectors: (n, d_s) float, structure vectors of distinct gold characters.
+        rows, counts: (n,) integer, their table rows, and how often each is a label.
+        RETURNS: () float32.
+        """
+        if not len(rows):
+            return torch.zeros((), device=vectors.device)
+        classes = _classes(structure)
+        trees, components = structure.leaves(rows)
+        lengths = torch.bincount(trees, minlength=len(rows))
+        # With the mean class of a tree's leaves, mean(-log p) is logsumexp(logits) - h . mean.
+        means = F.embedding_bag(components, classes, lengths.cumsum(0) - lengths, mode="mean")
+        hidden = self._map(vectors)
+        missing = len(hidden) - len(rows)
+        means, counts = F.pad(means, (0, 0, 0, missing)), F.pad(counts, (0, missing))
+        return _WeightedCrossEntropy.apply(hidden, classes, means, counts.float())
+
+    def _map(self, vectors: Tensor) -> Tensor:
+        """(n, d_s) to (n or more, d_s), with rows of padding."""
+        vectors = F.pad(vectors, (0, 0, 0, padded_count(len(vectors)) - len(vectors)))
+        return self.norm(vectors + F.gelu(self.dense(vectors)))
+
+
+@torch.no_grad()
+def _classes(structure: StructureEncoder) -> Tensor:
+    """Leaf states of all components, of unit length: (components, d_s) float."""
+    states = structure.leaf_norm(structure.component_embeddings.weight)
+    return F.normalize(states, dim=1)
+
+
+class _WeightedCrossEntropy(torch.autograd.Function):
+    """sum_n w_n (logsumexp_c(h_n . k_c) - h_n . m_n), whose gradient is made in the forward pass.
+
+    The classes k (C, d_s) have no gradient. That of h needs the probabilities once, so they are
+    not kept: as usual operations, the logits would pass through memory four times.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, classes: Tensor, means: Tensor, weights: Tensor
+    ) -> Tensor:
+        logits = F.linear(hidden, classes)
+        normalizers = []
+        for part, weight in zip(logits.split(_CHUNK), weights.split(_CHUNK), strict=True):
+            values = part.float()
+            top = values.amax(dim=1, keepdim=True)
+            total = values.sub_(top).exp_().sum(dim=1, keepdim=True)
+            normalizers.append(top + total.log())
+            part.copy_(values.mul_(weight[:, None] / total))
+        gradient = logits @ classes - weights[:, None] * means
+        ctx.save_for_backward(gradient.to(hidden.dtype))
+        losses = torch.cat(normalizers).squeeze(1) - (hidden * means).sum(dim=1)
+        return (weights * losses).sum()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, None, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return gradient * scale, None, None, None
