@@ -22,7 +22,7 @@ def no_large_files():
 
 
 def test_the_weights_do_not_fit(tmp_path):
-    text, out = tmp_path / "text", tmp_path / "encoder"
+    text, out = tmp_path / "text.txt", tmp_path / "encoder"
     text.write_text("今天天气好\n今天", encoding="utf-8")
     command = [sys.executable, "-m", "spacy_cnm", "new", str(text), str(out), "--min-count", "1"]
     done = subprocess.run(command, preexec_fn=no_large_files, capture_output=True, timeout=200)
