@@ -1,4 +1,4 @@
-# make demo    train, package, install and use zh_cnm_trf on real text (about ten minutes, two cores)
+# make demo    train, package, install and use zh_cnm_trf on real text
 # make test    lint, types and the whole suite against the installed package
 # Both make .venv and install into it when needed. PYTHON=python3.12 chooses another Python.
 
