@@ -11,7 +11,7 @@ from .config import CNMBertConfig
 from .row_counts import padded_count
 from .structure_encoder import StructureEncoder
 
-#: Rows of logits that are worked on at a time, so that they stay in the processor's cache.
+#: Rows of logits that are made at a time, so that they stay in the processor's cache.
 _CHUNK = 64
 
 
@@ -50,9 +50,7 @@ class ComponentHead(nn.Module):
         lengths = torch.bincount(trees, minlength=len(rows))
         # With the mean class of a tree's leaves, mean(-log p) is logsumexp(logits) - h . mean.
         means = F.embedding_bag(components, classes, lengths.cumsum(0) - lengths, mode="mean")
-        hidden = self._map(vectors)
-        missing = len(hidden) - len(rows)
-        means, counts = F.pad(means, (0, 0, 0, missing)), F.pad(counts, (0, missing))
+        hidden = self._map(vectors)[: len(rows)]
         return _WeightedCrossEntropy.apply(hidden, classes, means, counts.float())
 
     def _map(self, vectors: Tensor) -> Tensor:
@@ -79,17 +77,21 @@ class _WeightedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, hidden: Tensor, classes: Tensor, means: Tensor, weights: Tensor
     ) -> Tensor:
-        logits = F.linear(hidden, classes)
-        normalizers = []
-        for part, weight in zip(logits.split(_CHUNK), weights.split(_CHUNK), strict=True):
-            values = part.float()
-            top = values.amax(dim=1, keepdim=True)
-            total = values.sub_(top).exp_().sum(dim=1, keepdim=True)
+        kind = hidden.device.type
+        if torch.is_autocast_enabled(kind):  # once, not for every product
+            classes = classes.to(torch.get_autocast_dtype(kind))
+        # All chunks have one size; see `padded_count` for why.
+        chunks = F.pad(hidden, (0, 0, 0, -len(hidden) % _CHUNK)).split(_CHUNK)
+        normalizers, centres = [], []
+        for chunk in chunks:
+            logits = F.linear(chunk, classes).float()
+            top = logits.amax(dim=1, keepdim=True)
+            total = logits.sub_(top).exp_().sum(dim=1, keepdim=True)
             normalizers.append(top + total.log())
-            part.copy_(values.mul_(weight[:, None] / total))
-        gradient = logits @ classes - weights[:, None] * means
+            centres.append(logits.div_(total).to(classes.dtype) @ classes)
+        losses = torch.cat(normalizers)[: len(hidden), 0] - (hidden * means).sum(dim=1)
+        gradient = weights[:, None] * (torch.cat(centres)[: len(hidden)] - means)
         ctx.save_for_backward(gradient.to(hidden.dtype))
-        losses = torch.cat(normalizers).squeeze(1) - (hidden * means).sum(dim=1)
         return (weights * losses).sum()
 
     @staticmethod
