@@ -88,7 +88,7 @@ class _WeightedCrossEntropy(torch.autograd.Function):
             top = logits.amax(dim=1, keepdim=True)
             total = logits.sub_(top).exp_().sum(dim=1, keepdim=True)
             normalizers.append(top + total.log())
-            centres.append(logits.div_(total).to(classes.dtype) @ classes)
+            centres.append((logits.to(classes.dtype) @ classes) / total)
         losses = torch.cat(normalizers)[: len(hidden), 0] - (hidden * means).sum(dim=1)
         gradient = weights[:, None] * (torch.cat(centres)[: len(hidden)] - means)
         ctx.save_for_backward(gradient.to(hidden.dtype))
