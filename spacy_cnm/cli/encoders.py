@@ -159,13 +159,10 @@ def _is_encoder(folder: Path) -> bool:
 
 
 def _save(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast", out: Path) -> None:
+    from spacy_cnm.modeling.checkpoint import write_model
     from spacy_cnm.modeling.summary import summarize
 
     with atomic_folder(out) as folder:
-        try:
-            model.save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-        except Exception as error:  # safetensors and tokenizers have their own for a full disk
-            raise OSError(str(error)) from error
+        write_model(folder, model, tokenizer)
     typer.echo(summarize(model))
     typer.echo(f"Saved to {out}")

@@ -88,6 +88,25 @@ def _is_not_about_pooler(record: logging.LogRecord) -> bool:
     return _NEW_POOLER not in record.getMessage()
 
 
+def write_model(folder: Path, model: Any, tokenizer: Any) -> None:
+    """Write a Hugging Face folder.
+
+    RAISES OSError: it cannot be written.
+    """
+    with writing_errors():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def writing_errors() -> Iterator[None]:
+    """Turn what safetensors and tokenizers raise for a full disk into an OSError."""
+    try:
+        yield
+    except Exception as error:  # tokenizers raises nothing more special
+        raise OSError(str(error)) from error
+
+
 def short_reason(error: Exception) -> str:
     """The first line of an error's message, for another message."""
     lines = str(error).strip().splitlines() or [""]

@@ -117,8 +117,9 @@ def _is_size(value: object) -> bool:
 
 
 def _is_weight(value: object) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and 0 <= value < math.inf  # type: ignore[operator]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < math.inf
 
 
 def _is_positive(value: object) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_folder
-from spacy_cnm.modeling.checkpoint import short_reason
+from spacy_cnm.modeling.checkpoint import short_reason, write_model, writing_errors
 
 #: Folder of the checkpoints in a run's output.
 CHECKPOINTS = "checkpoints"
@@ -25,7 +25,7 @@ _OPTIMIZER = "optimizer.safetensors"
 def save_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Write a Hugging Face folder, in one move."""
     with atomic_folder(folder) as temporary:
-        _write_model(temporary, model, tokenizer)
+        write_model(temporary, model, tokenizer)
 
 
 def save_checkpoint(
@@ -46,12 +46,10 @@ def save_checkpoint(
     """
     target = folder / f"step-{state['step']:08}"
     with atomic_folder(target) as temporary:
-        _write_model(temporary, model, tokenizer)
+        write_model(temporary, model, tokenizer)
         tensors, rest = _flatten(optimizer)
-        try:
+        with writing_errors():
             save_file(tensors, temporary / _OPTIMIZER)
-        except Exception as error:  # safetensors has its own for a full disk
-            raise OSError(str(error)) from error
         # Not srsly, which rounds: a learning rate has to come back to the last bit.
         text = json.dumps({**state, "optimizer": rest}, indent=1)
         (temporary / _STATE).write_text(text, encoding="utf-8")
@@ -66,7 +64,7 @@ def newest_checkpoint(folder: Path) -> Path | None:
 
 
 def load_checkpoint(
-    checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
+    checkpoint: Path, model: PreTrainedModel, optimizer: torch.optim.Optimizer
 ) -> dict[str, Any]:
     """Put weights and optimizer back as they were.
 
@@ -78,7 +76,7 @@ def load_checkpoint(
         weights = load_file(checkpoint / "model.safetensors")
         missing, unexpected = model.load_state_dict(weights, strict=False)
         # The file holds tied weights once.
-        missing = [key for key in missing if key not in (model._tied_weights_keys or ())]  # type: ignore[operator]
+        missing = [key for key in missing if key not in (model._tied_weights_keys or ())]
         if missing or unexpected:
             raise ValueError(f"its weights are another model's ({[*missing, *unexpected][0]})")
         _restore(optimizer, load_file(checkpoint / _OPTIMIZER), state.pop("optimizer"))
@@ -114,14 +112,6 @@ def _checkpoints(folder: Path) -> list[Path]:
     return [path for _, path in sorted(found)]
 
 
-def _write_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    try:
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-    except Exception as error:  # safetensors and tokenizers have their own for a full disk
-        raise OSError(str(error)) from error
-
-
 def _flatten(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """An optimizer's state as named tensors ("number of the weight/key") and JSON-able values."""
     state = optimizer.state_dict()
@@ -143,4 +133,15 @@ def _restore(
     for name, value in [*tensors.items(), *rest["values"].items()]:
         number, _, key = name.partition("/")
         state.setdefault(int(number), {})[key] = value
-    optimizer.load_state_dict({"state": state, "param_groups": rest["param_groups"]})
+    groups = [
+        {key: _of_its_type(value, new.get(key)) for key, value in saved.items()}
+        for saved, new in zip(
+            rest["param_groups"], optimizer.state_dict()["param_groups"], strict=True
+        )
+    ]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def _of_its_type(value: Any, new: Any) -> Any:
+    """A value from JSON, which has no tuples, as the optimizer itself has it."""
+    return new if json.loads(json.dumps(new)) == value else value

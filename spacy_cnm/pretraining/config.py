@@ -85,14 +85,15 @@ class DataSection(_Section):
 class OptimizerSection(_Section):
     """The optimizer and its schedule.
 
-    name (str): "adamw" (torch) or "lamb" (pytorch_optimizer; You et al. 2020).
+    name (str): "adamw" (torch), "lamb" (You et al. 2020) or "muon" (Jordan et al. 2024), both
+        of pytorch_optimizer.
     learn_rate (float): its peak, after the warm-up.
     structure_learn_rate (float): peak for the structure encoder; null: the same.
     schedule (str): name of a schedule of `transformers.get_scheduler`.
     clip_norm (float): largest norm of the gradient; 0 clips nothing.
     """
 
-    name: Literal["adamw", "lamb"] = "adamw"
+    name: Literal["adamw", "lamb", "muon"] = "adamw"
     learn_rate: Annotated[float, Field(gt=0)] = 1e-4
     structure_learn_rate: Annotated[float | None, Field(gt=0)] = None
     betas: tuple[float, float] = (0.9, 0.999)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from queue import Empty, Full, Queue
 from typing import TypeVar
@@ -24,7 +25,7 @@ def prefetch(depth: int = 4) -> Iterator[Callable[[Iterator[T]], Iterator[T]]]:
     threads: list[threading.Thread] = []
 
     def read_ahead(items: Iterator[T]) -> Iterator[T]:
-        queue: Queue[tuple[str, object]] = Queue(depth)
+        queue: _Results[T] = Queue(depth)
         thread = threading.Thread(target=_fill, args=(queue, items, over), daemon=True)
         threads.append(thread)
         thread.start()
@@ -38,37 +39,41 @@ def prefetch(depth: int = 4) -> Iterator[Callable[[Iterator[T]], Iterator[T]]]:
             thread.join()
 
 
-def _fill(queue: "Queue[tuple[str, object]]", items: Iterator[T], over: threading.Event) -> None:
-    last: tuple[str, object] = ("end", None)
+#: An item, or the error that came in its place; None at the end.
+_Results = Queue[Future[T] | None]
+
+
+def _fill(queue: _Results[T], items: Iterator[T], over: threading.Event) -> None:
+    result: Future[T]
     try:
         for item in items:
-            if not _put(queue, ("item", item), over):
+            result = Future()
+            result.set_result(item)
+            if not _put(queue, result, over):
                 return
     except Exception as error:
-        last = ("error", error)
-    _put(queue, last, over)
+        result = Future()
+        result.set_exception(error)
+        _put(queue, result, over)
+    _put(queue, None, over)
 
 
-def _put(
-    queue: "Queue[tuple[str, object]]", entry: tuple[str, object], over: threading.Event
-) -> bool:
+def _put(queue: _Results[T], result: Future[T] | None, over: threading.Event) -> bool:
     while not over.is_set():
         try:
-            queue.put(entry, timeout=_PATIENCE)
+            queue.put(result, timeout=_PATIENCE)
             return True
         except Full:
             continue
     return False
 
 
-def _drain(queue: "Queue[tuple[str, object]]", over: threading.Event) -> Iterator[T]:
+def _drain(queue: _Results[T], over: threading.Event) -> Iterator[T]:
     while not over.is_set():
         try:
-            kind, value = queue.get(timeout=_PATIENCE)
+            result = queue.get(timeout=_PATIENCE)
         except Empty:
             continue
-        if kind == "error":
-            raise value  # type: ignore[misc]
-        if kind == "end":
+        if result is None:
             return
-        yield value  # type: ignore[misc]
+        yield result.result()

@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +26,12 @@ class Progress:
     ) -> None:
         self.main = main
         self._path = folder / "metrics.jsonl"
-        self._start = time.perf_counter()
         if not main:
             return
         folder.mkdir(parents=True, exist_ok=True)
+        self._writer = _summary_writer(folder, start) if tensorboard else None
         _keep_until(self._path, start)
         self._file = self._path.open("a", encoding="utf-8")
-        self._writer = _summary_writer(folder, start) if tensorboard else None
         self._bar = tqdm(
             total=steps,
             initial=start,

@@ -171,14 +171,14 @@ class _Run:
         if not results:
             return
         step, first = self.state.step, next(iter(results.values()))
+        if not all(math.isfinite(x) for metrics in results.values() for x in metrics.values()):
+            raise CNMError(Errors.E526.format(step=step))
         self.progress.write(step, {"tokens": self.state.tokens, "heldout": results})
         for name, metrics in results.items():
             shown = "  ".join(f"{key} {value:.4g}" for key, value in metrics.items())
             self.progress.say(f"step {step}, {name}: {shown}")
         if (loss := first.get("mlm_loss")) is None:  # every masked piece is outside the vocabulary
             return
-        if not math.isfinite(loss):
-            raise CNMError(Errors.E526.format(step=step))
         if self.state.best_loss is None or loss < self.state.best_loss:
             self.state.best_loss, self.state.best_step = loss, step
             if self.accelerator.is_main_process:

@@ -57,7 +57,10 @@ def test_the_switches_of_the_ablations(switches, structure_input, weight):
         ({"training.steps": "many"}, "training.steps = 'many': input should be a valid integer"),
         ({"training.steps": 0}, "training.steps = 0: input should be greater than or equal to 1"),
         ({"data.train": []}, "data.train = []"),
-        ({"optimizer.name": "sgd"}, "optimizer.name = 'sgd': input should be 'adamw' or 'lamb'"),
+        (
+            {"optimizer.name": "sgd"},
+            "optimizer.name = 'sgd': input should be 'adamw', 'lamb' or 'muon'",
+        ),
         ({"data.masked": 1.5}, "data.masked = 1.5"),
         ({"data.max_tokens": 32}, "max_tokens is less than max_length (64)"),
     ],

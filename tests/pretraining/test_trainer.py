@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,23 +198,17 @@ def test_micro_batches_are_read_by_streams_of_their_own(settings, tmp_path):
     assert len(state.positions) == 3
 
 
-def test_lamb(settings, tmp_path):
+@pytest.mark.parametrize("name", ["lamb", "muon"])
+def test_an_optimizer_of_the_library(name, settings, tmp_path):
     pytest.importorskip("pytorch_optimizer")
-    output = tmp_path / "output"
-    config = make_config(settings, optimizer__name="lamb", optimizer__learn_rate=0.01)
-    pretrain(config, output)
+    chosen = {"optimizer__name": name, "optimizer__learn_rate": 0.01}
+    output, again = tmp_path / "output", tmp_path / "again"
+    pretrain(make_config(settings, **chosen), output)
     assert losses(output)[-1] < losses(output)[0]
-    again = tmp_path / "again"
-    config = make_config(settings, optimizer__name="lamb", optimizer__learn_rate=0.01)
-    pretrain(config, again)
-    for folder in ("model-last", "model-best"):
-        for path in (again / folder).iterdir():
-            path.unlink()
-    newest = again / "checkpoints" / "step-00000020"
-    for path in newest.iterdir():
-        path.unlink()
-    newest.rmdir()
-    pretrain(config, again, resume=True)
+    pretrain(make_config(settings, **chosen), again)
+    for folder in ("model-last", "model-best", "checkpoints/step-00000020"):
+        shutil.rmtree(again / folder)
+    pretrain(make_config(settings, **chosen), again, resume=True)
     assert_same(weights(output), weights(again))
 
 
@@ -252,6 +247,21 @@ def test_a_loss_that_is_not_finite(settings, tmp_path):
         assert torch.isfinite(
             load_file(checkpoint / "model.safetensors")["bert.fusion.linear.weight"]
         ).all()
+
+
+def test_an_evaluation_that_is_not_finite(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "spacy_cnm.pretraining.trainer.evaluate", lambda *_: {"mlm_loss": float("nan")}
+    )
+    with pytest.raises(CNMError, match="not finite at step 10"):
+        pretrain(make_config(settings), tmp_path / "output")
+    assert not (tmp_path / "output" / "model-best").exists()
+
+
+def test_figures_for_tensorboard(settings, tmp_path):
+    pytest.importorskip("tensorboard")
+    pretrain(make_config(settings, logging__tensorboard=True), tmp_path / "output")
+    assert list((tmp_path / "output" / "tensorboard").glob("events.*"))
 
 
 def test_more_positions_than_the_model_has(settings, tmp_path):
