@@ -274,8 +274,8 @@ class Errors:
         "training.micro_batches."
     )
     E508 = (
-        "The texts of stream {index} have no word piece at all in a whole epoch. Look at the "
-        "corpus: it has probably nothing but control characters."
+        "{paths}: the texts of stream {index} have no word piece at all in a whole epoch. They "
+        "have probably nothing but control characters."
     )
     E509 = (
         "{position} is no place in the corpus: its files or the settings of the batches have "
@@ -295,20 +295,26 @@ class Errors:
         "evenly. Choose a multiple of {processes}."
     )
     E526 = (
-        "The loss is not finite at step {step}. Nothing was saved since the last checkpoint; start "
-        "again from there with a lower optimizer.learn_rate, more warm-up or bf16 in place of fp16."
+        "The {what} is not finite at step {step}. Nothing was saved since the last checkpoint; "
+        "start again from there with a lower optimizer.learn_rate, more warm-up or bf16 in place "
+        "of fp16."
     )
     E527 = "data.max_length is {length}, but the model has {longest} positions. Choose fewer."
     E528 = "{path} holds a run. Go on with it (--resume), or choose another output."
     E530 = (
-        "{path} was made with another config: {changed}. Use that config, or start again in "
-        "another output folder, with the checkpoint as model.source."
+        "{path} was made with another config or model: {changed}. Use the former, or start again "
+        "in another output folder, with the checkpoint as model.source."
     )
     E531 = 'training.precision = "fp16" needs a GPU. Choose "bf16" or "fp32" here.'
     E532 = "'{argument}' is no setting: write --section.key value, such as --training.steps 1000."
     E534 = (
         "This process has trained with another precision than {precision!r} already. Start a new "
         "process for each precision (spacy-cnm pretrain)."
+    )
+    E535 = "{path}: another run is writing there. Wait for its end, or choose another output."
+    E536 = (
+        "{path} holds a finished run without its checkpoints, so there is nothing to go on with. "
+        "Choose another output, or move that one away."
     )
     E533 = (
         "In the first {count} texts of {paths} there is no Chinese character, so no structure can "

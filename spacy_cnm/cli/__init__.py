@@ -38,13 +38,19 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         _check_arguments(sys.argv[1:])
         app()
     except (CNMError, OSError) as error:
         typer.secho(f"Error: {error}", fg=typer.colors.RED, err=True)
         sys.exit(1)
+
+
+def _terminate(number: int, _: object) -> None:
+    # Inside of a finalizer the exception would be lost; then a second signal is obeyed.
+    signal.signal(number, signal.SIG_DFL)
+    sys.exit(128 + number)
 
 
 def _check_arguments(arguments: Iterable[str]) -> None:

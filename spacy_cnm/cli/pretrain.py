@@ -35,7 +35,8 @@ def pretrain(
     from spacy_cnm.pretraining.signals import stop_signals
 
     with stop_signals() as received:  # from here on, since importing torch takes seconds
-        from spacy_cnm.pretraining.trainer import BEST, pretrain
+        from spacy_cnm.pretraining.outputs import BEST
+        from spacy_cnm.pretraining.trainer import pretrain
 
         state = pretrain(settings, output, resume=resume, stop=received)
     if state.step < settings.training.steps:
@@ -50,7 +51,8 @@ def _overrides(arguments: list[str]) -> dict[str, Any]:
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")
-        if not name.startswith("--") or "." not in name:
+        *sections, key = name.removeprefix("--").split(".")
+        if not (name.startswith("--") and sections and all(sections) and key):
             raise CNMError(Errors.E532.format(argument=argument))
         if not equals:
             following = next(rest, None)

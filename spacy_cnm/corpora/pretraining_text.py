@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from tqdm import tqdm
 
@@ -211,7 +212,9 @@ def write_pretraining_text(
             for name, texts in files.items()
         },
     }
-    counts = sorted(corpus.characters.items(), key=lambda item: (-item[1], item[0]))
+    # A control character would break its line.
+    shown = [item for item in corpus.characters.items() if category(item[0]) != "Cc"]
+    counts = sorted(shown, key=lambda item: (-item[1], item[0]))
     with atomic_folder(folder, keep_others=True) as temporary:
         for name, texts in files.items():
             _write_lines(texts, temporary / f"{name}.txt")

@@ -94,6 +94,8 @@ def _json_text(line: str, path: Path, number: int) -> str:
     if not isinstance(text, str):
         what = 'there is no "text" with a string'
         raise CNMError(Errors.E503.format(path=path, line=number, what=what))
+    if "\0" in text:
+        raise CNMError(Errors.E503.format(path=path, line=number, what="it holds a NUL"))
     try:
         text.encode()
     except UnicodeEncodeError as error:  # half of a surrogate pair, which only an escape can write

@@ -127,7 +127,8 @@ class Stream:
                 found = True
                 yield batch
             if not found and begin == Position(epoch):
-                raise CNMError(Errors.E508.format(index=self._index))
+                paths = ", ".join(map(str, self._paths))
+                raise CNMError(Errors.E508.format(index=self._index, paths=paths))
 
     def _epoch(self, start: Position) -> Iterator[MicroBatch]:
         texts = self._texts(start.epoch)

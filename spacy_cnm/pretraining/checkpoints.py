@@ -20,6 +20,9 @@ CHECKPOINTS = "checkpoints"
 _NAME = re.compile(r"step-(\d+)")
 _STATE = "state.json"
 _OPTIMIZER = "optimizer.safetensors"
+_PARTS = {"step", "run", "schedule", "scaler", "config", "optimizer"}
+#: Of a model's config, what may differ from one version of a library to another.
+_OF_LIBRARIES = {"architectures", "dtype", "torch_dtype", "transformers_version"}
 
 
 def save_model(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -69,10 +72,14 @@ def load_checkpoint(
     """Put weights and optimizer back as they were.
 
     RETURNS: the state that was given to `save_checkpoint`.
-    RAISES CNMError: the checkpoint is damaged or is another model's.
+    RAISES CNMError: the checkpoint is damaged, or is of another model.
     """
     try:
         state = read_state(checkpoint)
+        then = json.loads((checkpoint / "config.json").read_bytes())
+        now = json.loads(json.dumps(model.config.to_dict()))
+        shared = then.keys() & now.keys() - _OF_LIBRARIES
+        check_same(checkpoint, {k: then[k] for k in shared}, {k: now[k] for k in shared})
         weights = load_file(checkpoint / "model.safetensors")
         missing, unexpected = model.load_state_dict(weights, strict=False)
         # The file holds tied weights once.
@@ -95,12 +102,26 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
     """
     try:
         state = json.loads((checkpoint / _STATE).read_bytes())
-        if not isinstance(state, dict) or "step" not in state:
+        if not isinstance(state, dict) or not state.keys() >= _PARTS:
             raise ValueError(f"{_STATE} is not a run's")
     except (OSError, ValueError) as error:
         reason = short_reason(error)
         raise CNMError(Errors.E523.format(path=checkpoint, reason=reason)) from error
     return state
+
+
+def check_same(checkpoint: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Compare the settings of a checkpoint to those of the run that is to go on with it.
+
+    RAISES CNMError: they differ; the message names all that do.
+    """
+    changed = [
+        f"{key} was {then.get(key)!r}, is {now.get(key)!r}"
+        for key in sorted(then.keys() | now.keys())
+        if then.get(key) != now.get(key)
+    ]
+    if changed:
+        raise CNMError(Errors.E530.format(path=checkpoint, changed="; ".join(changed)))
 
 
 def _checkpoints(folder: Path) -> list[Path]:

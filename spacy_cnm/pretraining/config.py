@@ -1,26 +1,48 @@
 """What a pretraining run is made of: a spaCy-style config file, checked key by key."""
 
+import configparser
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from confection import Config, ConfigValidationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from spacy_cnm.errors import CNMError, Errors
 
 #: Sections that hold values for others to refer to (${paths.train}), as in spaCy's configs.
 _FREE = ("paths", "vars")
 
+
+def _without_nul(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no path holds a NUL")
+    return path
+
+
+_File = Annotated[Path, AfterValidator(_without_nul)]
 #: One path, or a list of them.
 Paths = Annotated[
-    list[Path], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+    list[_File], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
 ]
+
+_Count = Annotated[int, Field(ge=1, lt=1 << 31)]
+_Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, protected_namespaces=(), allow_inf_nan=False
+    )
 
 
 class ModelSection(_Section):
@@ -69,10 +91,10 @@ class DataSection(_Section):
     """
 
     train: Annotated[Paths, Field(min_length=1)]
-    heldout: dict[str, Path] = {}
+    heldout: dict[str, _File] = {}
     max_length: Annotated[int, Field(ge=8)] = 256
-    max_tokens: Annotated[int, Field(ge=8)] = 4096
-    buffer: Annotated[int, Field(ge=1)] = 10_000
+    max_tokens: Annotated[int, Field(ge=8, lt=1 << 31)] = 4096
+    buffer: _Count = 10_000
     masked: Annotated[float, Field(gt=0, lt=1)] = 0.15
 
     @model_validator(mode="after")
@@ -96,7 +118,7 @@ class OptimizerSection(_Section):
     name: Literal["adamw", "lamb", "muon"] = "adamw"
     learn_rate: Annotated[float, Field(gt=0)] = 1e-4
     structure_learn_rate: Annotated[float | None, Field(gt=0)] = None
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[_Share, _Share] = (0.9, 0.999)
     eps: Annotated[float, Field(gt=0)] = 1e-6
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     warmup_steps: Annotated[int, Field(ge=0)] = 0
@@ -114,10 +136,10 @@ class TrainingSection(_Section):
     precision (str): "bf16" and "fp16" compute in half the width where the device can.
     """
 
-    steps: Annotated[int, Field(ge=1)]
-    micro_batches: Annotated[int, Field(ge=1)] = 1
+    steps: _Count
+    micro_batches: _Count = 1
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 0
 
 
 class LoggingSection(_Section):
@@ -140,13 +162,17 @@ class PretrainConfig(_Section):
     logging: LoggingSection = LoggingSection()
 
     def identity(self) -> dict[str, Any]:
-        """What a resumed run must have in common with the one it goes on with: section.key."""
+        """What a resumed run must have in common with the one it goes on with.
+
+        That is every section.key, and the size of every training file.
+        """
         sections = self.model_dump(mode="json", exclude={"logging"})
-        return {
+        values = {
             f"{section}.{key}": value
             for section, values in sections.items()
             for key, value in values.items()
         }
+        return values | {f"size of {path}": path.stat().st_size for path in self.data.train}
 
 
 def load_config(path: Path, overrides: dict[str, Any] | None = None) -> PretrainConfig:
@@ -158,7 +184,7 @@ def load_config(path: Path, overrides: dict[str, Any] | None = None) -> Pretrain
     """
     try:
         # An override of a key that the file lacks is checked below, like one in the file.
-        raw = Config().from_str(path.read_text(encoding="utf-8"), interpolate=False)
+        raw = Config().from_str(path.read_text(encoding="utf-8-sig"), interpolate=False)
         for key, value in (overrides or {}).items():
             *sections, last = key.split(".")
             place: Any = raw
@@ -166,7 +192,7 @@ def load_config(path: Path, overrides: dict[str, Any] | None = None) -> Pretrain
                 place = place.setdefault(section, {})
             place[last] = value
         values = dict(raw.interpolate())
-    except (OSError, UnicodeDecodeError, ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, configparser.Error) as error:
         raise CNMError(Errors.E520.format(path=path, reason=_reason(error))) from error
     try:
         return PretrainConfig(**{k: v for k, v in values.items() if k not in _FREE})

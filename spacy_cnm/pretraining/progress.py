@@ -12,6 +12,8 @@ from tqdm import tqdm
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_path
 
+from .outputs import METRICS
+
 
 class Progress:
     """Metrics of the main process; on the others every call does nothing.
@@ -25,10 +27,9 @@ class Progress:
         self, folder: Path, *, main: bool, steps: int, start: int, tensorboard: bool
     ) -> None:
         self.main = main
-        self._path = folder / "metrics.jsonl"
+        self._path = folder / METRICS
         if not main:
             return
-        folder.mkdir(parents=True, exist_ok=True)
         self._writer = _summary_writer(folder, start) if tensorboard else None
         _keep_until(self._path, start)
         self._file = self._path.open("a", encoding="utf-8")
@@ -75,10 +76,10 @@ def _keep_until(path: Path, step: int) -> None:
     if not path.exists():
         return
     kept = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        with contextlib.suppress(ValueError):  # the last line may be cut off
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # cut off, or edited
             if json.loads(line)["step"] <= step:
-                kept.append(line)
+                kept.append(line + "\n")
     with atomic_path(path) as temporary:
         temporary.write_text("".join(kept), encoding="utf-8")
 

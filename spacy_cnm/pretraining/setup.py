@@ -14,9 +14,10 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
 
 from .batches import Stream
-from .checkpoints import CHECKPOINTS, load_checkpoint, newest_checkpoint, read_state
+from .checkpoints import CHECKPOINTS, check_same, load_checkpoint, newest_checkpoint, read_state
 from .config import DataSection, PretrainConfig
 from .optimizers import make_optimizer
+from .outputs import BEST, LAST, METRICS
 from .step import Trainee
 
 
@@ -88,20 +89,19 @@ def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedToken
 
 
 def checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> Path | None:
-    """The checkpoint to go on from, if there is one, which has to be of the same config."""
+    """The checkpoint to go on from, if there is one, which has to be of the same config.
+
+    RAISES CNMError: it is of another, or the output holds a run that would be overwritten.
+    """
     checkpoint = newest_checkpoint(output / CHECKPOINTS)
-    if not checkpoint:
-        return None
-    if not resume:
+    if checkpoint:
+        if not resume:
+            raise CNMError(Errors.E528.format(path=output))
+        check_same(checkpoint, read_state(checkpoint)["config"], config.identity())
+    elif (output / LAST).exists():
+        raise CNMError(Errors.E536.format(path=output))
+    elif not resume and ((output / BEST).exists() or (output / METRICS).exists()):
         raise CNMError(Errors.E528.format(path=output))
-    then, now = read_state(checkpoint).get("config", {}), config.identity()
-    changed = [
-        f"{key} was {then.get(key)!r}, is {now.get(key)!r}"
-        for key in sorted(then.keys() | now.keys())
-        if then.get(key) != now.get(key)
-    ]
-    if changed:
-        raise CNMError(Errors.E530.format(path=checkpoint, changed="; ".join(changed)))
     return checkpoint
 
 

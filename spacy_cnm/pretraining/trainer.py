@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -17,13 +17,11 @@ from .checkpoints import CHECKPOINTS, save_checkpoint, save_model
 from .config import PretrainConfig
 from .heldout import evaluate
 from .inputs import check_inputs
+from .outputs import BEST, LAST, only_writer
 from .prefetch import prefetch
 from .progress import Progress
 from .setup import checkpoint_to_resume, make_stream, make_trainee
 from .step import StepResult, train_step
-
-#: Folders in the output, beside the checkpoints.
-BEST, LAST = "model-best", "model-last"
 
 
 @dataclass
@@ -59,8 +57,9 @@ class _Run:
     def __init__(self, config: PretrainConfig, output: Path, resume: bool) -> None:
         self.config = config
         self.output = output
-        checkpoint = checkpoint_to_resume(config, output, resume)
         check_inputs(config)
+        checkpoint = checkpoint_to_resume(config, output, resume)
+        self._identity = config.identity()
         self.trainee, self.tokenizer, saved = make_trainee(config, checkpoint)
         self.accelerator, self.plain = self.trainee.accelerator, self.trainee.plain
         self.state = State(**saved["run"]) if saved else State()
@@ -70,6 +69,10 @@ class _Run:
         self._shown = "..."
 
     def run(self, stop: Sequence[object]) -> State:
+        with only_writer(self.output) if self.accelerator.is_main_process else nullcontext():
+            return self._run(stop)
+
+    def _run(self, stop: Sequence[object]) -> State:
         settings = self.config.logging
         self.progress = Progress(
             self.output,
@@ -85,7 +88,7 @@ class _Run:
                     stopped = self._step(streams, bool(stop))
                     last = self.state.step == self.config.training.steps
                     if self.state.step % settings.evaluate_every == 0 or last:
-                        self._evaluate()
+                        self._evaluate_or_save()
                     if self.state.step % settings.checkpoint_every == 0 or last or stopped:
                         self._save()
             if self.state.step == self.config.training.steps:
@@ -146,7 +149,7 @@ class _Run:
             self._since = (state.step, state.tokens, state.seconds)
             mlm, component = losses.tolist()
             if not math.isfinite(mlm + component):
-                raise CNMError(Errors.E526.format(step=state.step))
+                raise CNMError(Errors.E526.format(what="loss", step=state.step))
             norm = result.gradient_norm
             values = {
                 "tokens": state.tokens,
@@ -162,6 +165,14 @@ class _Run:
             self._shown = f"{mlm:.3f}"
         self.progress.advance(loss=self._shown, tokens_per_s=f"{speed:,.0f}")
 
+    def _evaluate_or_save(self) -> None:
+        """Evaluate; if that fails, no step may be lost."""
+        try:
+            self._evaluate()
+        except (CNMError, OSError):
+            self._save()
+            raise
+
     def _evaluate(self) -> None:
         """Score the held-out files; the model that is best on the first is kept."""
         data, results = self.config.data, {}
@@ -172,7 +183,7 @@ class _Run:
             return
         step, first = self.state.step, next(iter(results.values()))
         if not all(math.isfinite(x) for metrics in results.values() for x in metrics.values()):
-            raise CNMError(Errors.E526.format(step=step))
+            raise CNMError(Errors.E526.format(what="held-out loss", step=step))
         self.progress.write(step, {"tokens": self.state.tokens, "heldout": results})
         for name, metrics in results.items():
             shown = "  ".join(f"{key} {value:.4g}" for key, value in metrics.items())
@@ -181,13 +192,21 @@ class _Run:
             return
         if self.state.best_loss is None or loss < self.state.best_loss:
             self.state.best_loss, self.state.best_step = loss, step
+            self._check_finite()
             if self.accelerator.is_main_process:
                 save_model(self.output / BEST, self.plain, self.tokenizer)
 
+    def _check_finite(self) -> None:
+        """Losses tell of a step's weights only after it, so look at what is to be saved."""
+        if not self._losses.isfinite().all():
+            raise CNMError(Errors.E526.format(what="loss", step=self.state.step))
+        for name, weight in self.plain.named_parameters():
+            if not weight.isfinite().all():
+                raise CNMError(Errors.E526.format(what=f"weight {name}", step=self.state.step))
+
     def _save(self) -> None:
         """Write a checkpoint, by the main process, of what all processes have read."""
-        if not self._losses.isfinite().all():
-            raise CNMError(Errors.E526.format(step=self.state.step))
+        self._check_finite()
         share = [asdict(position) for position in self._positions]
         self.state.positions = gather_object(share)
         if self.accelerator.is_main_process:
@@ -197,7 +216,7 @@ class _Run:
                 "run": asdict(self.state),
                 "schedule": self.trainee.schedule.state_dict(),
                 "scaler": scaler.state_dict() if scaler else None,
-                "config": self.config.identity(),
+                "config": self._identity,
             }
             save_checkpoint(
                 self.output / CHECKPOINTS,
