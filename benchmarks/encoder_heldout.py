@@ -5,7 +5,8 @@
 For each folder (saved with `spacy-cnm wrap --keep pretraining`): masked-LM perplexity and
 accuracy on heldout.txt and on rare.txt (texts with characters outside the vocabulary), with the
 same masks for all; and, where the component loss was on, how many components are found of the
-characters that have a tree but do not occur in characters.tsv.
+characters that have a tree but do not occur in characters.tsv. Rows and masks depend on the two
+sizes: those of another run give other figures than its metrics.jsonl.
 """
 
 import csv
@@ -29,15 +30,20 @@ _CHUNK = 1024
 def main(
     corpus: Annotated[Path, typer.Argument(help="heldout.txt, rare.txt and characters.tsv.")],
     encoders: Annotated[list[Path], typer.Argument(metavar="FOLDER...")],
+    max_length: Annotated[int, typer.Option(help="Word pieces a row at most.")] = 256,
+    max_tokens: Annotated[int, typer.Option(help="Word pieces a batch at most.")] = 4096,
 ) -> None:
     """Print one table."""
-    typer.echo("| | text | perplexity | accuracy | components right | recall |\n|" + " --- |" * 6)
+    typer.echo("| | text | masked | perplexity | accuracy | components right | recall |")
+    typer.echo("|" + " --- |" * 7)
     for folder in encoders:
         model, tokenizer = load_or_wrap(
             folder, cls=CNMBertForPreTraining, model_config={"attn_implementation": "eager"}
         )
         for name in ("heldout", "rare"):
-            data = DataSection(train=[corpus / f"{name}.txt"])
+            data = DataSection(
+                train=[corpus / f"{name}.txt"], max_length=max_length, max_tokens=max_tokens
+            )
             stream = make_stream(data, data.train, tokenizer)
             found = evaluate(model, stream.batches(epochs=1), Accelerator())
             _print(folder, name, found)
@@ -60,9 +66,9 @@ def never_met(model: CNMBertForPreTraining, characters: Path) -> tuple[str, dict
 
 
 def _print(folder: Path, text: str, found: dict[str, float]) -> None:
-    keys = ("perplexity", "masked_accuracy", "component_accuracy", "component_recall")
-    cells = [f"{found[key]:.4g}" if key in found else "" for key in keys]
-    typer.echo(f"| {folder.name} | {text} | " + " | ".join(cells) + " |")
+    keys = ("masked", "perplexity", "masked_accuracy", "component_accuracy", "component_recall")
+    cells = [f"{found[key]:.5g}" if key in found else "" for key in keys]
+    typer.echo(f"| {folder} | {text} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

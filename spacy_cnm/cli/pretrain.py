@@ -32,6 +32,7 @@ def pretrain(
         config,
     ]
     check_outputs(inputs, folder=output)
+    typer.echo(f"Loading {settings.model.source} ...", err=True)
     from spacy_cnm.pretraining.signals import stop_signals
 
     with stop_signals() as received:  # from here on, since importing torch takes seconds

@@ -62,6 +62,7 @@ class _Run:
         self._identity = config.identity()
         self.trainee, self.tokenizer, saved = make_trainee(config, checkpoint)
         self.accelerator, self.plain = self.trainee.accelerator, self.trainee.plain
+        self._has_component_loss = bool(self.plain.config.component_loss_weight)
         self.state = State(**saved["run"]) if saved else State()
         self._positions: list[Position] = []
         self._losses = torch.zeros(2, device=self.accelerator.device)
@@ -155,7 +156,7 @@ class _Run:
                 "tokens": state.tokens,
                 "seconds": round(state.seconds, 3),
                 "mlm_loss": mlm,
-                "component_loss": component,
+                **({"component_loss": component} if self._has_component_loss else {}),
                 "learn_rate": result.learn_rate,
                 "gradient_norm": norm if math.isfinite(norm) else None,
                 "tokens_per_second": speed,

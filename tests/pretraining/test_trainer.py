@@ -62,6 +62,7 @@ def run(settings, tmp_path_factory) -> Path:
 
 def test_what_a_run_leaves(run):
     assert sorted(path.name for path in run.iterdir()) == [
+        ".lock",
         "checkpoints",
         "metrics.jsonl",
         "model-best",
