@@ -19,7 +19,8 @@ so with a spare core its speed is that of the steps. All numbers are medians ove
 two ratios are taken within each round. A slowdown is time added, in percent.
 
 Every batch that is timed has been through each model once before: oneDNN, torch's library for
-products on CPUs, compiles a kernel for every shape that it meets for the first time.
+products on CPUs, compiles a kernel for every shape that it meets for the first time. And a turn
+begins with a step that is not timed, since the model before it has left the caches to itself.
 """
 
 import itertools
@@ -83,7 +84,8 @@ class Contestant:
     rounds: list[Seconds] = field(default_factory=list)
 
     def run(self, steps: int) -> Seconds:
-        """Train. RETURNS: seconds a token."""
+        """Train, after a step that is not timed. RETURNS: seconds a token."""
+        self.step(next(self.batches))
         begin, tokens = now(), 0
         for batch in itertools.islice(self.batches, steps):
             self.step(batch)
@@ -117,9 +119,9 @@ def main(
         text = text or write_text(Path(folder) / "text.txt")
         encoder = encoder or write_encoder(Path(folder) / "encoder", text, layers, width)
         data = DataSection(train=[text], max_length=max_length, max_tokens=max_tokens)
-        contestants = make_contestants(encoder, data, precision, rounds * steps)
+        contestants = make_contestants(encoder, data, precision, rounds * (1 + steps))
         for contestant in contestants.values():
-            contestant.run(rounds * steps)
+            contestant.run(rounds * (1 + steps) - 1)
         for _ in range(rounds):
             for contestant in contestants.values():
                 contestant.rounds.append(contestant.run(steps))
