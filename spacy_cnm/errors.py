@@ -223,6 +223,14 @@ class Errors:
         "file. Give more text, or hold less out."
     )
     E317 = "{argument}: an input is repeated 1 time or more (PATH:3)."
+    E318 = (
+        "{path}: does not tell where documents begin (# newdoc in CoNLL-U, -DOCSTART- in NER "
+        "files). Convert it without --documents."
+    )
+    E319 = "{path}: the header has no column {column!r}; it names {found}."
+    E320 = (
+        "{path}: would be empty, with --dev-share {share:g} of {n} documents. Choose another share."
+    )
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."

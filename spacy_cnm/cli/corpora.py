@@ -1,13 +1,20 @@
 """`spacy-cnm corpora`: make `.spacy` files and text. spaCy is imported when a command runs."""
 
+from __future__ import annotations
+
 import glob
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from spacy_cnm.errors import CNMError, Errors
+
+if TYPE_CHECKING:
+    from spacy_cnm.corpora.docs import Summary
+    from spacy_cnm.corpora.report import Report
 
 app = typer.Typer(
     help="Convert corpora to .spacy files or pretraining text, and score word segmenters.",
@@ -24,38 +31,127 @@ MaxBad = Annotated[
 ]
 
 
+Input = Annotated[Path, typer.Argument(metavar="INPUT", help="File to read.")]
+Target = Annotated[Path, typer.Argument(metavar="OUT.spacy", help="File to write.")]
+Text = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT.txt", help="Write the plain text here too, a document a line."),
+]
+Dev = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DEV.spacy",
+        help="Cut a dev set: documents chosen by the SHA-256 of their text go here.",
+    ),
+]
+DevShare = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Share of the documents for --dev.")
+]
+Documents = Annotated[
+    bool,
+    typer.Option("--documents", help="Join the sentences of each document of the file."),
+]
+
+
 @app.command()
 def ner(
-    source: Annotated[Path, typer.Argument(metavar="INPUT", help="Character-level NER file.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT.spacy", help="File to write.")],
-    text: Annotated[
-        Path | None,
-        typer.Option(metavar="OUT.txt", help="Write the plain text here too, a sentence a line."),
-    ] = None,
+    source: Input,
+    target: Target,
+    text: Text = None,
     format: Annotated[
-        str, typer.Option(help="bio, weibo (token = character + position), or auto to tell.")
+        str,
+        typer.Option(
+            help="bio, bmes (BIOES too), weibo (token = character + position), or auto to tell."
+        ),
     ] = "auto",
+    dev: Dev = None,
+    dev_share: DevShare = 0.05,
+    documents: Documents = False,
     max_bad: MaxBad = 0.01,
     max_repaired: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Largest share of sentences with a repaired I- tag."),
+        typer.Option(min=0.0, max=1.0, help="Largest share of sentences with a repaired tag."),
     ] = 0.05,
 ) -> None:
     """Convert a character-level NER file; a report goes to OUT.report.json beside it."""
     from spacy_cnm.corpora.ner import convert_ner
 
-    report, summary = convert_ner(
+    converted = convert_ner(
         source,
         target,
-        text=text,
         format=format,
+        text=text,
+        dev=dev,
+        dev_share=dev_share,
+        documents=documents,
         max_bad=max_bad,
         max_repaired=max_repaired,
         progress=True,
     )
-    for line in report.lines():
-        typer.echo(line)
-    typer.echo(f"{target}: {summary}")
+    _show(converted, target, dev)
+
+
+@app.command()
+def conllu(
+    source: Input,
+    target: Target,
+    tags: Annotated[
+        Literal["upos", "xpos"], typer.Option(help="Which tags the words get.")
+    ] = "upos",
+    text: Text = None,
+    dev: Dev = None,
+    dev_share: DevShare = 0.05,
+    documents: Documents = False,
+    max_bad: MaxBad = 0.01,
+) -> None:
+    """Convert words with tags from CoNLL-U; a report goes to OUT.report.json beside it."""
+    from spacy_cnm.corpora.conllu import read_conllu
+    from spacy_cnm.corpora.convert import convert
+
+    converted = convert(
+        partial(read_conllu, tags=tags),
+        source,
+        target,
+        text=text,
+        dev=dev,
+        dev_share=dev_share,
+        documents=documents,
+        max_bad=max_bad,
+        progress=True,
+        about={"tags": tags},
+    )
+    _show(converted, target, dev)
+
+
+@app.command()
+def textcat(
+    source: Input,
+    target: Target,
+    text_column: Annotated[str, typer.Option(help="Name of the column with the texts.")] = "text",
+    label_column: Annotated[
+        str, typer.Option(help="Name of the column with the labels.")
+    ] = "label",
+    text: Text = None,
+    dev: Dev = None,
+    dev_share: DevShare = 0.05,
+    max_bad: MaxBad = 0.01,
+) -> None:
+    """Convert labelled texts (TSV with a header); a report goes to OUT.report.json beside it."""
+    from spacy_cnm.corpora.convert import convert
+    from spacy_cnm.corpora.tsv import read_tsv
+
+    converted = convert(
+        partial(read_tsv, text=text_column, label=label_column),
+        source,
+        target,
+        text=text,
+        dev=dev,
+        dev_share=dev_share,
+        max_bad=max_bad,
+        progress=True,
+        about={"label_column": label_column},
+    )
+    _show(converted, target, dev)
 
 
 @app.command()
@@ -133,6 +229,14 @@ def segmenters(
     for name, segment in jieba_baseline.segmenters().items():
         precision, recall, f_score = jieba_baseline.score(docs, segment)
         typer.echo(f"{name}: P {precision:.4f}  R {recall:.4f}  F {f_score:.4f}")
+
+
+def _show(converted: tuple[Report, list[Summary]], *targets: Path | None) -> None:
+    report, summaries = converted
+    for line in report.lines():
+        typer.echo(line)
+    for target, summary in zip(targets, summaries, strict=False):
+        typer.echo(f"{target}: {summary}")
 
 
 def _matching(patterns: Iterable[str]) -> list[Path]:

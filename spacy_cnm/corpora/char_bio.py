@@ -1,17 +1,38 @@
-"""Character-level BIO files: one `character<TAB>tag` a line, a blank line between sentences.
+"""Character-level BIO and BMES files: one `character<TAB>tag` a line, a blank line a sentence.
 
 A single space instead of the tab is read too. A token may be longer than one code point (an emoji
-with joiners). A token may be white space, but a line of nothing but white space ends a sentence.
+with joiners). A token may be white space, but a line of nothing but white space ends a sentence. A
+sentence whose first token is -DOCSTART- is none: a document begins there.
 """
 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from .records import Finding, Place, Reason, Record, Rejected, Span
 from .text_files import read_lines
 
-_TAG = re.compile(r"O|[BI]-\S+")
+DOCUMENT_START = "-DOCSTART-"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What the letters before the labels of a scheme mean.
+
+    continues: the token goes on with the entity before it.
+    ends: it is the last one of its entity; empty where the scheme does not mark the last one.
+    letters: all of them.
+    """
+
+    letters: str
+    continues: str
+    ends: str
+
+
+BIO = Scheme("BI", continues="I", ends="")
+#: BIOES as well: M and I mean the same.
+BMES = Scheme("BMIES", continues="MIE", ends="ES")
 
 #: Turns the token of a line into the characters that it stands for, and a reason to note, if any.
 #: RAISES: ValueError (with a reason) when it is no such token.
@@ -28,8 +49,47 @@ def read_char_bio(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
     YIELDS: for each sentence its record, or why it cannot be used.
     RAISES: CNMError when the file cannot be read or is not UTF-8.
     """
+    return read_characters(path, BIO)
+
+
+def read_char_bmes(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
+    """Read a character-level BMES or BIOES file, otherwise as `read_char_bio` does.
+
+    An entity that has no last token (E, S) ends where it cannot go on, which is a repair too.
+    """
+    return read_characters(path, BMES)
+
+
+def looks_like_bmes(lines: Iterable[str]) -> bool:
+    """Tell BMES and BIOES from BIO: a tag begins with M, E or S."""
+    return any(re.search(r"[\t ][MES]-\S+$", line) for line in lines)
+
+
+def read_characters(
+    path: str | os.PathLike[str],
+    scheme: Scheme = BIO,
+    token_reader: Callable[[], TokenReader] = lambda: _plain,
+) -> Iterator[Record | Rejected]:
+    """Read a file of characters with tags.
+
+    path: the file.
+    scheme: of the tags.
+    token_reader: makes the reader of the tokens of one sentence.
+    YIELDS: for each sentence its record, or why it cannot be used.
+    """
+    document = 0
     for number, lines in sentences(read_lines(path)):
-        yield read_sentence(lines, os.fspath(path), number, lambda token: (token, None))
+        if lines[0].startswith(DOCUMENT_START):
+            document += 1
+            number, lines = number + 1, lines[1:]  # with or without a blank line behind it
+        if lines:
+            yield _read_sentence(
+                lines,
+                Place(os.fspath(path), number),
+                scheme,
+                token_reader(),
+                str(document) if document else None,
+            )
 
 
 def sentences(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -51,13 +111,21 @@ def sentences(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield first, block
 
 
-def read_sentence(
-    lines: Iterable[str], path: str, number: int, read_token: TokenReader
+def _plain(token: str) -> tuple[str, str | None]:
+    return token, None
+
+
+def _read_sentence(
+    lines: Iterable[str],
+    first: Place,
+    scheme: Scheme,
+    read_token: TokenReader,
+    document: str | None,
 ) -> Record | Rejected:
     """Read the lines of one sentence.
 
     lines: `token<TAB>tag` each.
-    path, number: the file and the number of the first line, for the report.
+    first: the first line, for the report.
     read_token: gives the characters of a token.
     RETURNS: the record, or the first thing that makes the sentence unusable.
     """
@@ -65,32 +133,37 @@ def read_sentence(
     spans: list[Span] = []
     repairs: list[Finding] = []
     notes: list[Finding] = []
-    open_label: str | None = None
-    for i, line in enumerate(lines):
-        place = Place(path, number + i)
+    place = first
+    open_label: str | None = None  # of the entity that the next token may continue
+    for number, line in enumerate(lines, start=first.line):
+        place = Place(first.path, number)
         try:
-            token, tag = _columns(line)
+            token, tag = _columns(line, scheme)
             characters, note = read_token(token)
         except ValueError as error:
             return Rejected(Finding(str(error), place))
         if note:
             notes.append(Finding(note, place))
         start, text = len(text), text + characters
-        label = None if tag == "O" else tag[2:]
-        if label is not None:
-            continues = tag.startswith("I-")
-            if continues and label == open_label:
-                spans[-1] = Span(spans[-1].start, len(text), label)
-            else:
-                if continues:
-                    repairs.append(Finding(Reason.ORPHAN, place))
-                spans.append(Span(start, len(text), label))
-        open_label = label
-    place = Place(path, number)
-    return Record(text, place, tuple(spans), repairs=tuple(repairs), notes=tuple(notes))
+        letter, label = tag[0], tag[2:]
+        goes_on = letter in scheme.continues and label == open_label
+        if goes_on:
+            spans[-1] = Span(spans[-1].start, len(text), label)
+        elif open_label is not None and scheme.ends:
+            repairs.append(Finding(Reason.OPEN_ENTITY, place))
+        if label and not goes_on:
+            spans.append(Span(start, len(text), label))
+            if letter in scheme.continues:
+                repairs.append(Finding(Reason.ORPHAN, place))
+        open_label = label if label and letter not in scheme.ends else None
+    if open_label is not None and scheme.ends:
+        repairs.append(Finding(Reason.OPEN_ENTITY, place))
+    return Record(
+        text, first, tuple(spans), repairs=tuple(repairs), notes=tuple(notes), document=document
+    )
 
 
-def _columns(line: str) -> tuple[str, str]:
+def _columns(line: str, scheme: Scheme) -> tuple[str, str]:
     """Split a line into token and tag; ValueError carries the reason why it cannot be done."""
     separator = "\t" if "\t" in line else " "
     columns = line.split(separator) if separator == "\t" else line.rsplit(separator, 1)
@@ -99,6 +172,6 @@ def _columns(line: str) -> tuple[str, str]:
     if len(columns) < 2 or not columns[0] or not columns[1]:
         raise ValueError(Reason.MISSING_COLUMN)
     token, tag = columns
-    if not _TAG.fullmatch(tag):
+    if tag != "O" and not re.fullmatch(rf"[{scheme.letters}]-\S+", tag):
         raise ValueError(Reason.BAD_TAG)
     return token, tag

@@ -2,6 +2,7 @@
 
 import json
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -92,6 +93,12 @@ def make_doc(nlp: Language, record: Record) -> Doc:
             doc[i].tag_ = (BEGIN if i == first else INSIDE) + word.label
     if record.cats is not None:
         doc.cats = dict(record.cats)
+    if record.sentences is not None:
+        # A space at the start of a sentence may belong to the token before.
+        offsets = [token.idx for token in doc]
+        begin = {bisect_left(offsets, start) for start in record.sentences}
+        for token in doc:
+            token.is_sent_start = token.i in begin
     return doc
 
 
@@ -114,7 +121,8 @@ def write_docs(
     check_outputs([], files=[path])
     nlp = reference_nlp()
     summary = Summary()
-    doc_bin = DocBin(attrs=_ATTRS)
+    with_sentences = any(record.sentences is not None for record in records)
+    doc_bin = DocBin(attrs=[*_ATTRS, "SENT_START"] if with_sentences else _ATTRS)
     shown: Iterable[Record] = records
     if progress:
         # disable=None: no bar where standard error is not a terminal

@@ -22,6 +22,7 @@ from spacy_cnm.ids import is_ideograph, unify
 
 from .docs import write_json
 from .overlap import SentenceIndex
+from .splits import place_of_text
 from .text_readers import read_texts
 
 #: What is written.
@@ -157,10 +158,10 @@ def load_pretraining_text(
     seen: set[str] = set()
     for source in _shown(sources, progress, "inputs"):
         part = list(_usable(source, seen, index))
-        chosen = [text for text in part if _position(text) < held_out]
+        chosen = [text for text in part if place_of_text(text) < held_out]
         source.count(Left.HELD_OUT, len(chosen))
         pool += chosen
-        parts.append([text for text in part if _position(text) >= held_out])
+        parts.append([text for text in part if place_of_text(text) >= held_out])
     del seen
     near = SentenceIndex()
     for text in pool:
@@ -179,7 +180,7 @@ def load_pretraining_text(
         characters.update(text)
     settings = {"held out": held_out, "seed": seed}
     return PretrainingText(
-        sources, exclusions, train, sorted(pool, key=_position), characters, settings
+        sources, exclusions, train, sorted(pool, key=place_of_text), characters, settings
     )
 
 
@@ -257,11 +258,6 @@ def _usable(source: Source, seen: set[str], index: SentenceIndex) -> Iterator[st
         else:
             seen.add(text)
             yield text
-
-
-def _position(text: str) -> float:
-    """Where a text stands in a random order that depends on nothing but each text: 0..1."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big") / 2**64
 
 
 def _most_frequent_ideographs(counts: Counter[str], limit: int | None) -> frozenset[str]:

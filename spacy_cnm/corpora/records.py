@@ -21,10 +21,13 @@ class Reason:
     TOO_LONG = "text longer than spaCy takes"
     CONTROL_CHARACTER = "control character"
     MISSING_COLUMN = "missing column"
-    EXTRA_COLUMN = "more than two columns"
+    EXTRA_COLUMN = "too many columns"
     BAD_TAG = "bad tag"
     BAD_WORD = "word without a tag"
     BAD_BRACKET = "unbalanced bracket"
+    BAD_NUMBER = "word numbers do not ascend by one"
+    NO_LABEL = "no label"
+    WORDS_TEXT = "words do not make up the text"
     BAD_POSITION = "token is not a character and its position"
     SPAN_OUTSIDE = "shifted span: outside the text"
     SPAN_TEXT = "shifted span: text differs"
@@ -35,12 +38,16 @@ class Reason:
     # kept, but the sentence counts as bad
     SPAN_PUNCTUATION = "shifted span: starts or ends on punctuation"
     # repaired
-    ORPHAN = "I- without B- (read as B-)"
+    ORPHAN = "I- (M-, E-) without B- (read as B-)"
+    OPEN_ENTITY = "entity without an end (E-, S-)"
     # left out on purpose
     DUPLICATE = "duplicate text"
     DUPLICATE_ACROSS = "duplicate text of another split"
     SHARED_SENTENCE = "shares a sentence with another split"
     # notes
+    MULTI_WORD = "multi-word token read as one word"
+    EMPTY_NODE = "empty node"
+    OTHER_LABEL = "text that has another label elsewhere"
     LOST_EMOJI = "lost emoji (two U+FFFD written as one)"
     POSITION_JUMP = "position in the word jumps"
     LONG_WHOLE = "long text kept whole"
@@ -93,6 +100,8 @@ class Record:
     cats: category -> 0.0 or 1.0, or None.
     repairs: what the reader had to mend; the record is kept.
     notes: what is worth counting but harmless.
+    document: which document of the file it is from, or None where the file does not tell.
+    sentences: offsets at which sentences begin, or None.
     """
 
     text: str
@@ -102,6 +111,8 @@ class Record:
     cats: Mapping[str, float] | None = None
     repairs: tuple[Finding, ...] = field(default=())
     notes: tuple[Finding, ...] = field(default=())
+    document: str | None = None
+    sentences: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

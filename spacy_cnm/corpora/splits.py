@@ -34,6 +34,11 @@ def split_of_text(text: str) -> str:
     return "dev" if bucket < 2 * HELD_OUT else "train"
 
 
+def place_of_text(text: str) -> float:
+    """Give a text a place in [0, 1) by its SHA-256, the same whatever else is in a corpus."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:8], "big") / 2**64
+
+
 def deduplicate(
     parts: Mapping[str, Sequence[Record]],
 ) -> tuple[dict[str, list[Record]], list[tuple[str, Record]]]:

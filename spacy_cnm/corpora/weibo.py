@@ -11,9 +11,8 @@ import os
 import re
 from collections.abc import Iterator
 
-from .char_bio import read_sentence, sentences
+from .char_bio import read_characters
 from .records import Reason, Record, Rejected
-from .text_files import read_lines
 
 _TOKEN = re.compile(r"(\ufffd\ufffd|.)([0-9]{1,2})", re.DOTALL)
 #: How many tokens decide whether a file has positions. A BIO file of characters fails on the first.
@@ -27,8 +26,7 @@ def read_weibo(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
     YIELDS: for each sentence its record, or why it cannot be used.
     RAISES: CNMError when the file cannot be read or is not UTF-8.
     """
-    for number, lines in sentences(read_lines(path)):
-        yield read_sentence(lines, os.fspath(path), number, _PositionedTokens())
+    return read_characters(path, token_reader=_PositionedTokens)
 
 
 def looks_like_weibo(lines: list[str]) -> bool:

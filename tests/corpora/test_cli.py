@@ -36,7 +36,7 @@ def test_ner(
     assert text.read_text(encoding="utf-8") == "王红来\n" * 9 + "红\n"
     out = capsys.readouterr().out
     assert "10 sentences read" in out
-    assert f"repaired: 1 I- without B- (read as B-) (first: {source}:37)" in out
+    assert f"repaired: 1 I- (M-, E-) without B- (read as B-) (first: {source}:37)" in out
     assert "10 documents, 28 characters, PER 10" in out
     assert sorted(p.name for p in target.parent.iterdir()) == ["train.report.json", "train.spacy"]
 

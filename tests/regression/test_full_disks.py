@@ -46,7 +46,7 @@ def test_a_corpus_and_its_report_stay_together(last, tmp_path, monkeypatch):
 
     source.write_text("王\tO\n", encoding="utf-8")
     before[source] = source.read_bytes()
-    monkeypatch.setattr(f"spacy_cnm.corpora.ner.{last}", full)
+    monkeypatch.setattr(f"spacy_cnm.corpora.convert.{last}", full)
     with pytest.raises(CNMError, match="No space left on device"):
         convert_ner(source, target, text=text)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
