@@ -21,6 +21,13 @@ def evaluate(
     baseline: Annotated[
         str, typer.Option(help="Other segmenters: jieba, none, or auto (jieba if installed).")
     ] = "auto",
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TRAIN.spacy",
+            help="Score once more without the test documents whose text is here too.",
+        ),
+    ] = None,
     gpu_id: GpuId = -1,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Documents a batch. Default: the pipeline's own.")
@@ -31,8 +38,10 @@ def evaluate(
     from spacy_cnm.evaluation.evaluate import evaluate as run
     from spacy_cnm.evaluation.table import table
 
-    check_outputs([model, test], files=[out])
-    evaluation = run(model, test, baseline=baseline, gpu_id=gpu_id, batch_size=batch_size)
+    check_outputs([model, test, *([train] if train else [])], files=[out])
+    evaluation = run(
+        model, test, baseline=baseline, train=train, gpu_id=gpu_id, batch_size=batch_size
+    )
     for line in table(evaluation):
         typer.echo(line)
     write_json(evaluation.to_dict(), out, sort_keys=True)
@@ -49,7 +58,8 @@ def show(
     if not all(text.strip() for text in texts or ()):
         raise CNMError(Errors.E423)
     from spacy_cnm.evaluation.pipelines import load_pipeline
-    from spacy_cnm.evaluation.show import EXAMPLES, describe, vocabulary_of
+    from spacy_cnm.evaluation.show import EXAMPLES, describe
+    from spacy_cnm.evaluation.vocabulary import vocabulary_of
 
     nlp = load_pipeline(model, gpu_id=gpu_id)
     vocabulary = vocabulary_of(nlp)

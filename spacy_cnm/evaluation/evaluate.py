@@ -5,12 +5,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from spacy.training import Example
 
 from spacy_cnm.corpora import jieba_baseline
+from spacy_cnm.corpora.docs import read_docs
 from spacy_cnm.errors import CNMError, Errors
 
-from .gold import Gold, read_gold
+from .gold import Gold, count_gold, read_gold
 from .pipelines import full_name, load_pipeline
 from .scores import Scores, score
 from .speed import Speed, run
@@ -30,6 +32,8 @@ class Evaluation:
     scores: what the pipeline got.
     speed: how fast it was.
     segmenters: other segmenters -> `word_p`, `word_r`, `word_f` on the same words.
+    unseen: the test documents whose text the training file lacks, and the scores on these; None
+        where no training file is given.
     """
 
     name: str
@@ -39,10 +43,16 @@ class Evaluation:
     scores: Scores
     speed: Speed
     segmenters: dict[str, dict[str, float]]
+    unseen: tuple[Gold, Scores] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything for a JSON file, with the versions of the packages at work."""
+        unseen = {}
+        if self.unseen is not None:
+            gold, scores = self.unseen
+            unseen = {"unseen": {"test": gold.to_dict(), "scores": scores.values}}
         return {
+            **unseen,
             "model": {"name": self.name, "version": self.version, "pipeline": self.components},
             "test": self.gold.to_dict(),
             "scores": self.scores.values,
@@ -58,6 +68,7 @@ def evaluate(
     test: Path,
     *,
     baseline: str = "auto",
+    train: Path | None = None,
     gpu_id: int = -1,
     batch_size: int | None = None,
 ) -> Evaluation:
@@ -67,6 +78,8 @@ def evaluate(
     test: `.spacy` file of reference documents; words as joint labels.
     baseline: "jieba" to score jieba (and pkuseg where it is installed) on the same words, "none"
         not to, "auto" to do it where rjieba is installed and the file has words.
+    train: `.spacy` file of training documents: score also without the test documents whose text,
+        but for white space, is there too.
     gpu_id: number of the GPU, -1 for the CPU.
     batch_size: documents a batch; default: the pipeline's own.
     RETURNS: the results.
@@ -76,6 +89,7 @@ def evaluate(
     if baseline not in BASELINES:
         raise CNMError(Errors.E414.format(baseline=baseline, known=", ".join(BASELINES)))
     gold = read_gold(test)
+    seen = None if train is None else {_letters(doc.text) for doc in read_docs(train)}
     nlp = load_pipeline(model, gpu_id=gpu_id)
     segmenters = _score_segmenters(gold, baseline, test)
     predicted, speed = run(nlp, [doc.text for doc in gold.docs], batch_size=batch_size)
@@ -88,7 +102,20 @@ def evaluate(
         scores=score(nlp, examples, gold),
         speed=speed,
         segmenters=segmenters,
+        unseen=None if seen is None else _score_unseen(nlp, examples, gold, seen),
     )
+
+
+def _score_unseen(
+    nlp: Language, examples: list[Example], gold: Gold, seen: set[str]
+) -> tuple[Gold, Scores]:
+    kept = [example for example in examples if _letters(example.reference.text) not in seen]
+    part = count_gold(gold.source, [example.reference for example in kept])
+    return part, score(nlp, kept, part)
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
 
 
 def _score_segmenters(gold: Gold, baseline: str, test: Path) -> dict[str, dict[str, float]]:

@@ -60,13 +60,19 @@ def read_gold(path: str | os.PathLike[str]) -> Gold:
     RETURNS: its documents with counts of what is annotated.
     RAISES: CNMError when the file cannot be read or has no annotation at all.
     """
-    gold = Gold(PurePath(path).name, read_docs(path))
-    for doc in gold.docs:
+    gold = count_gold(PurePath(path).name, read_docs(path))
+    if not gold.words and gold.entities is None and not gold.docs_with_cats:
+        raise CNMError(Errors.E413.format(path=path))
+    return gold
+
+
+def count_gold(source: str, docs: list[Doc]) -> Gold:
+    """Count what reference documents have."""
+    gold = Gold(source, docs)
+    for doc in docs:
         gold.words += sum(bool(tag) for _, _, tag in words_from_labels([t.tag_ for t in doc]))
         gold.cats.update(label for label, value in doc.cats.items() if value > 0)
         if doc.has_annotation("ENT_IOB"):
             gold.entities = gold.entities or Counter()
             gold.entities.update(ent.label_ for ent in doc.ents)
-    if not gold.words and gold.entities is None and not gold.docs_with_cats:
-        raise CNMError(Errors.E413.format(path=path))
     return gold

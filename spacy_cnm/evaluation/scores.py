@@ -6,12 +6,14 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.scorer import get_ner_prf
+from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_cnm.pipeline.scorers import score_categories, score_joint_tags, score_words
 
 from .gold import Gold
 from .pipelines import sets
+from .vocabulary import vocabulary_of
 
 #: Factory of the component whose categories do not exclude each other.
 _MULTI_LABEL = "textcat_multilabel"
@@ -61,7 +63,24 @@ def _words(nlp: Language, examples: Sequence[Example]) -> dict[str, Any]:
 
 
 def _entities(nlp: Language, examples: Sequence[Example]) -> dict[str, Any]:
-    return get_ner_prf(examples)
+    """Strict scores, and the recall of entities with a character outside the base vocabulary."""
+    values: dict[str, Any] = get_ner_prf(examples)
+    vocabulary = vocabulary_of(nlp)
+    if vocabulary is not None:
+        hits = [
+            _place(ent) in found
+            for example in examples
+            for found in [{_place(ent) for ent in example.predicted.ents}]
+            for ent in example.reference.ents
+            if any(map(vocabulary.lacks, ent.text))
+        ]
+        values["ents_outside"] = len(hits)
+        values["ents_outside_r"] = sum(hits) / len(hits) if hits else None
+    return values
+
+
+def _place(ent: Span) -> tuple[int, int, str]:
+    return ent.start_char, ent.end_char, ent.label_
 
 
 def _categories(nlp: Language, examples: Sequence[Example]) -> dict[str, Any]:

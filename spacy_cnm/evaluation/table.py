@@ -20,6 +20,11 @@ def table(evaluation: Evaluation) -> list[str]:
         "",
     ]
     lines += _align(rows)
+    if evaluation.unseen is not None:
+        part, scores = evaluation.unseen
+        keys = ("word_f", "word_tag_f", "ents_f", "cats_acc")
+        shown = [f"{key} {scores.values[key]:.4f}" for key in keys if scores.values.get(key)]
+        lines.append(f"{len(part.docs):,} documents not in training: {', '.join(shown)}")
     lines += [f"{name}: missing, {reason}" for name, reason in missing.items()]
     lines += [
         "",
@@ -47,6 +52,9 @@ def _rows(evaluation: Evaluation) -> list[_Row]:
         rows.append(_prf("entities", sum(counts.values()), values, "ents_"))
         for label, scores in sorted((values["ents_per_type"] or {}).items()):
             rows.append(_prf(f"  {label}", counts.get(label, 0), scores, ""))
+        if values.get("ents_outside"):
+            numbers = (None, values["ents_outside_r"], None, None)
+            rows.append(("  outside vocabulary", (values["ents_outside"], *numbers)))
     if "cats_micro_f" in values:
         numbers = (None, None, values["cats_macro_f"], values.get("cats_acc"))
         rows.append(("categories", (gold.docs_with_cats, *numbers)))

@@ -1,5 +1,6 @@
 """`spacy-cnm evaluate` and `spacy-cnm show`, run as a user runs them."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -182,3 +183,29 @@ def test_help_needs_no_spacy() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stderr.strip() == ""
+
+
+def test_entities_outside_the_vocabulary(
+    demo_folder: Path, demo_nlp: Language, test_file: Path
+) -> None:
+    """王䶮 is the only gold entity with a character that the small vocabulary lacks."""
+    values = evaluate(str(demo_folder), test_file, baseline="none").scores.values
+    assert values["ents_outside"] == 1
+    found = [ent.text for ent in demo_nlp("他在上海见到了王䶮。").ents]
+    assert values["ents_outside_r"] == float("王䶮" in found)
+
+
+def test_documents_that_training_has_too(
+    demo_folder: Path, test_file: Path, records: list[Record], tmp_path: Path
+) -> None:
+    train = tmp_path / "train.spacy"
+    spaced = dataclasses.replace(records[0], text=f" {records[0].text}", entities=None, words=None)
+    write_docs([spaced, records[3]], train)
+    evaluation = evaluate(str(demo_folder), test_file, baseline="none", train=train)
+    assert evaluation.unseen is not None
+    gold, scores = evaluation.unseen
+    assert [doc.text for doc in gold.docs] == [records[i].text for i in (1, 2, 4)]
+    assert gold.entities == {"PER": 1, "LOC": 2}
+    assert scores.values["ents_outside"] == 1
+    assert evaluation.to_dict()["unseen"]["test"]["docs"] == 3
+    assert any(line.startswith("3 documents not in training: ") for line in table(evaluation))

@@ -4,7 +4,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_cnm.evaluation.show import describe, vocabulary_of
+from spacy_cnm.evaluation.show import describe
+from spacy_cnm.evaluation.vocabulary import vocabulary_of
 
 
 def make(words: list[str], tags: list[str], *ents: tuple[int, int, str]) -> Doc:
