@@ -265,6 +265,16 @@ class Errors:
     E423 = "There is nothing to show: a text is empty."
     E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
     E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
+    # Names with rare characters: E430..E439.
+    E430 = "{path}: has no ideographs. Give a text with the characters that names may have."
+    E431 = "Unknown severity {severity!r}; known are: {known}."
+    E432 = (
+        "The pipeline has no CNM-BERT (architecture spacy_cnm.CNMTransformerModel.v1), so it is "
+        "not known which characters are rare to it."
+    )
+    E433 = "level is {level}: a share of 0 to 1 is needed."
+    E434 = "{path}: has no entity with the label {labels}; it has: {known}. Choose with --label."
+    E435 = "{path}: the encoder's vocabulary has all of its ideographs. Give rarer ones."
     # --- pretraining -------------------------------------------------------------------------
     # Texts, words, masks and batches: E501..E514.
     E501 = (

@@ -9,7 +9,7 @@ import typer
 
 from spacy_cnm.errors import CNMError, Errors
 
-from . import corpora, encoders, evaluate, ids, pretrain
+from . import corpora, encoders, evaluate, ids, pretrain, stress
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -27,6 +27,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.add_typer(corpora.app, name="corpora")
 app.command()(evaluate.evaluate)
 app.command()(evaluate.show)
+app.command()(stress.stress)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """Which characters the base vocabulary of a pipeline's encoder lacks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spacy.language import Language
@@ -27,11 +28,22 @@ class Vocabulary:
 
 
 def vocabulary_of(nlp: Language) -> Vocabulary | None:
-    """Give the base vocabulary of a pipeline's encoder, or None where it has no CNM-BERT."""
+    """Give the base vocabulary of a pipeline's encoder, or None where it has no CNM-BERT yet."""
+    for layer in _encoders(nlp):
+        if layer.tokenizer is not None:
+            return Vocabulary(layer.tokenizer, layer.transformer.config.vocab_size)
+    return None
+
+
+def has_encoder(nlp: Language) -> bool:
+    """Tell whether a pipeline has a CNM-BERT, initialized or not."""
+    return any(True for _ in _encoders(nlp))
+
+
+def _encoders(nlp: Language) -> Iterator[CNMTransformerModel]:
     for _, component in nlp.pipeline:
         model = getattr(component, "model", None)
         # Also inside of a component that has taken the encoder over (`replace_listeners`).
         for layer in model.walk() if isinstance(model, Model) else ():
-            if isinstance(layer, CNMTransformerModel) and layer.tokenizer is not None:
-                return Vocabulary(layer.tokenizer, layer.transformer.config.vocab_size)
-    return None
+            if isinstance(layer, CNMTransformerModel):
+                yield layer

@@ -1,0 +1,86 @@
+"""The augmenter for training: names with rare characters in some of the documents."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.evaluation.vocabulary import has_encoder, vocabulary_of
+
+from .rare_names import SEVERITIES, Keep, RareNames, Severity, read_characters
+from .substitutes import Substitutes
+
+
+@spacy.registry.augmenters("spacy_cnm.rare_names.v1")
+def make_rare_names_augmenter(
+    level: float = 0.3,
+    labels: list[str] = ["PER"],  # noqa: B006
+    severity: Severity = "one",
+    keep: Keep = "first",
+    characters: Path | None = None,
+    seed: int = 0,
+) -> "RareNamesAugmenter":
+    """Create an augmenter that makes pipelines robust against rare names.
+
+    level: share of the documents (0..1) that are trained on with other characters in their names.
+        Each time a document comes by it gets other ones.
+    labels: of the entities that change.
+    severity: "one", "most" or "all" characters of a name.
+    keep: "first" (a surname) or "last" (省, 市) stays as long as it can.
+    characters: a text whose ideographs may be used, such as a list of names. Default: see
+        `substitutes.Substitutes`.
+    seed: of the choice of documents and of characters.
+    RETURNS: the augmenter.
+    RAISES: CNMError for a value out of range or a file that cannot be read.
+    """
+    if severity not in SEVERITIES:
+        raise CNMError(Errors.E431.format(severity=severity, known=", ".join(SEVERITIES)))
+    if not 0 <= level <= 1:
+        raise CNMError(Errors.E433.format(level=level))
+    allowed = None if characters is None else read_characters(characters)
+    return RareNamesAugmenter(level, set(labels), severity, keep, allowed, seed)
+
+
+@dataclass
+class RareNamesAugmenter:
+    """See `make_rare_names_augmenter`."""
+
+    level: float
+    labels: set[str]
+    severity: Severity
+    keep: Keep
+    allowed: set[str] | None
+    seed: int
+    _substitutes: Substitutes | None = None
+    _random: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:
+        """Give the example, its names changed or not.
+
+        nlp: the pipeline in training. Until it is initialized its vocabulary is not known and
+            nothing changes.
+        RAISES: CNMError when the pipeline has no CNM-BERT.
+        """
+        reference = example.reference
+        if self._substitutes is None:
+            vocabulary = vocabulary_of(nlp)
+            if vocabulary is not None:
+                self._substitutes = Substitutes(vocabulary.lacks, allowed=self.allowed)
+            elif not has_encoder(nlp):
+                raise CNMError(Errors.E432)
+        has_names = any(ent.label_ in self.labels for ent in reference.ents)
+        if self._substitutes is None or not has_names or self._random.random() >= self.level:
+            yield example
+            return
+        seed = f"{self.seed}:{self._random.random()}"
+        names = RareNames(self._substitutes, self.labels, self.severity, self.keep, seed)
+        changed = names.document(reference)
+        yield Example(nlp.make_doc(changed.text), changed)

@@ -1,0 +1,120 @@
+"""Rare characters in the names of documents."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from spacy.tokens import Doc
+
+from spacy_cnm.corpora.text_files import read_lines
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.ids import is_ideograph
+
+from .substitutes import Substitutes
+
+#: How much of a name changes: one character, all but the one that says what it is (the surname in
+#: front, 省 or 市 at the end), or all.
+Severity = Literal["one", "most", "all"]
+SEVERITIES: tuple[Severity, ...] = ("one", "most", "all")
+#: Which character is kept as long as there is another: the first of a person, the last of a place.
+Keep = Literal["first", "last"]
+
+
+@dataclass
+class Changed:
+    """What was changed.
+
+    names: entities of the labels.
+    changed: of these, how many have new characters.
+    characters: new characters.
+    alike: of these, how many share the main component of what they stand for.
+    """
+
+    names: int = 0
+    changed: int = 0
+    characters: int = 0
+    alike: int = 0
+
+
+@dataclass
+class RareNames:
+    """Puts characters outside of a base vocabulary into names. Lengths stay.
+
+    The new form of a name depends on the seed and the name alone: a person is called the same
+    wherever they appear.
+
+    substitutes: where the characters come from.
+    labels: of the entities that change.
+    severity: how much of a name changes.
+    keep: which character stays longest.
+    seed: of the choice.
+    """
+
+    substitutes: Substitutes
+    labels: Collection[str]
+    severity: Severity = "one"
+    keep: Keep = "first"
+    seed: int | str = 0
+    changed: Changed = field(default_factory=Changed)
+
+    def name(self, text: str) -> str:
+        """Give a name its new form, of the same length; also counted in `changed`."""
+        characters = list(text)
+        for place in self._places(text):
+            found = self.substitutes.find(text[place], f"{self.seed}:{text}:{place}")
+            if found is not None:
+                characters[place], alike = found
+                self.changed.characters += 1
+                self.changed.alike += alike
+        new = "".join(characters)
+        self.changed.names += 1
+        self.changed.changed += new != text
+        return new
+
+    def _places(self, text: str) -> list[int]:
+        """Offsets of the characters that change, of those that are ideographs."""
+        places = [i for i, char in enumerate(text) if is_ideograph(char)]
+        if self.severity == "all" or len(places) < 2:
+            return places
+        free = places[1:] if self.keep == "first" else places[:-1]
+        if self.severity == "most":
+            return free
+        # The one that a common name would have in its place: neither surname nor 市.
+        return free[:1] if self.keep == "first" else free[-1:]
+
+    def text(self, doc: Doc) -> str:
+        """Give the text of a document with its names changed."""
+        text = doc.text
+        for ent in doc.ents:
+            if ent.label_ in self.labels:
+                new = self.name(ent.text)
+                text = text[: ent.start_char] + new + text[ent.end_char :]
+        return text
+
+    def document(self, doc: Doc) -> Doc:
+        """Make a document with the names changed and all annotations in place.
+
+        doc: a reference document whose tokens are single characters.
+        """
+        text = self.text(doc)
+        ents = [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else t.ent_iob_ for t in doc]
+        starts: list[bool | int | None] = [bool(token.is_sent_start) for token in doc]
+        new = Doc(
+            doc.vocab,
+            words=[text[token.idx : token.idx + len(token)] for token in doc],
+            spaces=[bool(token.whitespace_) for token in doc],
+            tags=[token.tag_ for token in doc],
+            ents=ents if doc.has_annotation("ENT_IOB") else None,
+            sent_starts=starts if doc.has_annotation("SENT_START") else None,
+        )
+        new.cats = dict(doc.cats)
+        return new
+
+
+def read_characters(path: Path) -> set[str]:
+    """Read which characters names may have: all ideographs of a UTF-8 text, such as a name list."""
+    found = {char for line in read_lines(path) for char in line if is_ideograph(char)}
+    if not found:
+        raise CNMError(Errors.E430.format(path=path))
+    return found

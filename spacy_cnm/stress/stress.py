@@ -1,0 +1,91 @@
+"""The rare-name stress test: what a pipeline still finds when names have rare characters."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.evaluation.gold import read_gold
+from spacy_cnm.evaluation.pipelines import full_name, load_pipeline
+from spacy_cnm.evaluation.vocabulary import vocabulary_of
+
+from .rare_names import SEVERITIES, Keep, RareNames, Severity, read_characters
+from .substitutes import Substitutes
+
+
+def stress(
+    model: str,
+    test: Path,
+    labels: Collection[str],
+    *,
+    keep: Keep = "first",
+    severities: Sequence[Severity] = SEVERITIES,
+    characters: Path | None = None,
+    seed: int = 0,
+    gpu_id: int = -1,
+) -> dict[str, Any]:
+    """Score the entities of some labels, as they are and with rare characters in them.
+
+    model: folder or package name of a pipeline with a CNM-BERT. What the base vocabulary of that
+        lacks is rare; a matched baseline has the same, and so gets the same texts.
+    test: `.spacy` file of reference documents, whose tokens are single characters.
+    labels: entities that change; all others stay.
+    keep, severities, characters, seed: see `rare_names`.
+    gpu_id: number of the GPU, -1 for the CPU.
+    RETURNS: for "before" and each severity precision, recall and F of the labels together, and how
+        much was changed.
+    RAISES: CNMError for a pipeline or file that cannot be used, or without such entities.
+    """
+    gold = read_gold(test)
+    if not any(ent.label_ in labels for doc in gold.docs for ent in doc.ents):
+        known = ", ".join(sorted(gold.entities or ()))
+        raise CNMError(Errors.E434.format(path=test, labels=", ".join(labels), known=known))
+    nlp = load_pipeline(model, gpu_id=gpu_id)
+    vocabulary = vocabulary_of(nlp)
+    if vocabulary is None:
+        raise CNMError(Errors.E432)
+    allowed = None if characters is None else read_characters(characters)
+    substitutes = Substitutes(vocabulary.lacks, allowed=allowed)
+    if not substitutes.all:
+        raise CNMError(Errors.E435.format(path=characters))
+    rows = {"before": score_labels(nlp, gold.docs, labels)}
+    for severity in severities:
+        names = RareNames(substitutes, set(labels), severity, keep, seed)
+        docs = [names.document(doc) for doc in gold.docs]
+        rows[severity] = {**score_labels(nlp, docs, labels), **asdict(names.changed)}
+    return {
+        "model": {"name": full_name(nlp), "version": nlp.meta["version"]},
+        "test": gold.source,
+        "labels": sorted(labels),
+        "keep": keep,
+        "seed": seed,
+        "substitutes": len(substitutes.all),
+        "results": rows,
+    }
+
+
+def score_labels(nlp: Language, docs: Sequence[Doc], labels: Collection[str]) -> dict[str, float]:
+    """Strict scores of the entities of some labels together.
+
+    nlp: the pipeline.
+    docs: reference documents.
+    labels: entities that count; others neither help nor harm.
+    RETURNS: `p`, `r`, `f` in 0..1; 0 where the denominator is 0.
+    """
+    n_gold = n_found = n_right = 0
+    for reference, predicted in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
+        gold, found = (
+            {(e.start_char, e.end_char, e.label_) for e in doc.ents if e.label_ in labels}
+            for doc in (reference, predicted)
+        )
+        n_gold += len(gold)
+        n_found += len(found)
+        n_right += len(gold & found)
+    precision = n_right / n_found if n_found else 0.0
+    recall = n_right / n_gold if n_gold else 0.0
+    f_score = 2 * n_right / (n_gold + n_found) if n_right else 0.0
+    return {"p": precision, "r": recall, "f": f_score}

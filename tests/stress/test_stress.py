@@ -1,0 +1,138 @@
+"""`spacy-cnm stress` and the augmenter, on a small pipeline in training."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+
+from spacy_cnm.cli import main
+from spacy_cnm.corpora.docs import make_doc, write_docs
+from spacy_cnm.corpora.records import Place, Record, Span
+from spacy_cnm.errors import CNMError
+from spacy_cnm.evaluation.vocabulary import vocabulary_of
+from spacy_cnm.stress.augmenter import make_rare_names_augmenter
+from spacy_cnm.stress.stress import score_labels
+
+RECORDS = [
+    Record(
+        f"他在{place}见到了王小明",
+        Place("x", i + 1),
+        entities=(Span(2, 4, "LOC"), Span(7, 10, "PER")),
+    )
+    for i, place in enumerate(["北京", "上海", "香港"])
+]
+
+
+@pytest.fixture(scope="module")
+def nlp(cnm_folder: Path) -> Language:
+    """A pipeline that finds the names that it has seen."""
+    spacy.util.fix_random_seed(0)
+    nlp = spacy.blank("zh")
+    encoder = {
+        "@architectures": "spacy_cnm.CNMTransformerModel.v1",
+        "name": str(cnm_folder),
+        "get_spans": {"@span_getters": "spacy_cnm.wordpiece_spans.v1", "window": 30, "stride": 20},
+    }
+    listener = {
+        "@architectures": "spacy-transformers.TransformerListener.v1",
+        "grad_factor": 1.0,
+        "upstream": "*",
+        "pooling": {"@layers": "reduce_mean.v1"},
+    }
+    parser = {
+        "@architectures": "spacy.TransitionBasedParser.v2",
+        "state_type": "ner",
+        "extra_state_tokens": False,
+        "hidden_width": 16,
+        "maxout_pieces": 2,
+        "use_upper": False,
+        "nO": None,
+        "tok2vec": listener,
+    }
+    nlp.add_pipe("transformer", config={"model": encoder})
+    nlp.add_pipe("ner", config={"model": parser})
+    examples = [Example(nlp.make_doc(r.text), make_doc(nlp, r)) for r in RECORDS]
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.005
+    for _ in range(60):
+        nlp.update(examples, sgd=optimizer)
+    return nlp
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["spacy-cnm", "stress", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+def test_command(
+    nlp: Language,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model, test = tmp_path / "model", tmp_path / "test.spacy"
+    nlp.to_disk(model)
+    write_docs(RECORDS, test)
+    outs = [tmp_path / f"{i}.json" for i in range(2)]
+    for out in outs:
+        assert run(monkeypatch, model, test, out) == 0
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    found = json.loads(outs[0].read_text(encoding="utf-8"))
+    assert list(found["results"]) == ["before", "one", "most", "all"]
+    assert found["results"]["before"]["r"] == 1.0
+    characters = [found["results"][s]["characters"] for s in ("one", "most", "all")]
+    assert characters == [3, 6, 9]
+    assert found["results"]["one"]["names"] == 3
+    assert "before" in capsys.readouterr().out
+
+    assert run(monkeypatch, model, test, outs[0], "--label", "PERSON") == 1
+    assert "it has: LOC, PER" in capsys.readouterr().err
+    common = tmp_path / "common.txt"
+    common.write_text("王小明", encoding="utf-8")
+    assert run(monkeypatch, model, test, outs[0], "--characters", common) == 1
+    assert "Give rarer ones" in capsys.readouterr().err
+
+
+def test_score_labels_counts_only_them(nlp: Language) -> None:
+    docs = [make_doc(nlp, record) for record in RECORDS]
+    assert score_labels(nlp, docs, {"PER"}) == {"p": 1.0, "r": 1.0, "f": 1.0}
+    assert score_labels(nlp, docs, {"ORG"}) == {"p": 0.0, "r": 0.0, "f": 0.0}
+
+
+def test_augmenter(nlp: Language) -> None:
+    vocabulary = vocabulary_of(nlp)
+    assert vocabulary is not None
+    example = Example(nlp.make_doc(RECORDS[0].text), make_doc(nlp, RECORDS[0]))
+    augment = make_rare_names_augmenter(level=0.5, seed=1)
+    texts = [new.text for _ in range(200) for new in augment(nlp, example)]
+    changed = [text for text in texts if text != RECORDS[0].text]
+    assert 70 < len(changed) < 130
+    assert len(set(changed)) > 10
+    for text in changed:
+        assert text[:8] + text[9:] == RECORDS[0].text[:8] + RECORDS[0].text[9:]
+        assert vocabulary.lacks(text[8])
+    again = make_rare_names_augmenter(level=0.5, seed=1)
+    assert texts == [new.text for _ in range(200) for new in again(nlp, example)]
+
+
+def test_augmenter_by_its_registered_name_before_and_without_an_encoder(nlp: Language) -> None:
+    augment = spacy.registry.augmenters.get("spacy_cnm.rare_names.v1")(level=1.0)
+    example = Example(nlp.make_doc(RECORDS[0].text), make_doc(nlp, RECORDS[0]))
+    with pytest.raises(CNMError, match="no CNM-BERT"):
+        list(augment(spacy.blank("zh"), example))
+    new = spacy.blank("zh")
+    new.add_pipe("transformer", config={"model": nlp.config["components"]["transformer"]["model"]})
+    assert [found.text for found in augment(new, example)] == [RECORDS[0].text]
+    assert [found.text for found in augment(nlp, example)] != [RECORDS[0].text]
+
+
+@pytest.mark.parametrize("settings", [{"level": 1.5}, {"severity": "half"}])
+def test_augmenter_refuses(settings: dict[str, object]) -> None:
+    with pytest.raises(CNMError):
+        make_rare_names_augmenter(**settings)
