@@ -184,6 +184,7 @@ class Errors:
         "character {offset} on (white space aside): {predicted!r} against {reference!r}. Make the "
         "predicted document from the reference's text."
     )
+    E240 = "{path}: no trained pipeline (no config.cfg in it). Give the folder model-last."
     # --- corpora -----------------------------------------------------------------------------
     E301 = "{path}: cannot be read ({reason})."
     E302 = (

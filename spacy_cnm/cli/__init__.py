@@ -27,6 +27,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.add_typer(corpora.app, name="corpora")
 app.command()(evaluate.evaluate)
 app.command()(evaluate.show)
+app.command()(evaluate.resume)
 app.command()(stress.stress)
 
 

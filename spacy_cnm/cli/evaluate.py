@@ -1,4 +1,4 @@
-"""`spacy-cnm evaluate` and `spacy-cnm show`: what a trained pipeline does."""
+"""`spacy-cnm evaluate`, `show` and `resume`: what a trained pipeline does, and to train it on."""
 
 from pathlib import Path
 from typing import Annotated
@@ -65,3 +65,18 @@ def show(
     vocabulary = vocabulary_of(nlp)
     docs = nlp.pipe(texts or EXAMPLES)
     typer.echo("\n\n".join(describe(doc, vocabulary) for doc in docs))
+
+
+def resume(
+    model: Annotated[Path, typer.Argument(metavar="FOLDER", help="Such as training/x/model-last.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="Config to write.")],
+) -> None:
+    """Write a config with which `spacy train` goes on with a pipeline."""
+    from spacy_cnm.files import atomic_path
+    from spacy_cnm.pipeline.resuming import resume_config
+
+    check_outputs([model], files=[out])
+    config = resume_config(model)
+    with atomic_path(out) as temporary:
+        config.to_disk(temporary)
+    typer.echo(f"Go on with: python -m spacy train {out} --output ANOTHER_FOLDER")
