@@ -23,15 +23,15 @@ from spacy_cnm.modeling import CNMBertModel, load_or_wrap
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "tokens only": ({}, {"model.use_structure": "false"}),
     "equation 5 (scale 1)": ({"structure_scale": 1.0}, {}),
-    "scale 1, structure rate 1e-4": (
+    "scale 1, structure rate 3e-5": (
         {"structure_scale": 1.0},
-        {"optimizer.structure_learn_rate": "1e-4"},
+        {"optimizer.structure_learn_rate": "3e-5"},
     ),
     "scale 0.2": ({"structure_scale": 0.2}, {}),
     "scale 0.04": ({"structure_scale": 0.04}, {}),
-    "scale 0.04, structure rate 3e-3": (
+    "scale 0.04, structure rate 1e-3": (
         {"structure_scale": 0.04},
-        {"optimizer.structure_learn_rate": "3e-3"},
+        {"optimizer.structure_learn_rate": "1e-3"},
     ),
     "learned scale from 0.04": ({"structure_scale": 0.04, "learn_structure_scale": True}, {}),
     "bag of components, scale 0.04": ({"structure_scale": 0.04}, {"model.flat": "true"}),
