@@ -2,22 +2,23 @@
 
     python benchmarks/results.py metrics/seeds docs/results.md
 
-One table a task, a line a data set; each cell is the mean over the seeds and the standard
-deviation. `cnm` and `matched` are the names under which `pipeline_seeds.py` ran the encoders.
+One table a task. `cnm` and `matched` are the names under which `pipeline_seeds.py` ran the
+encoders; only seeds that both have count.
 """
 
 import json
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from spacy_cnm.files import atomic_path
 
+#: Data set -> encoder -> seed -> what `spacy-cnm evaluate` wrote.
+Found: TypeAlias = dict[str, dict[str, dict[int, dict[str, Any]]]]
 #: Names of the encoders that are compared, in the order of the columns.
 ENCODERS = ("matched", "cnm")
 
@@ -64,15 +65,16 @@ Made by `python benchmarks/results.py metrics/seeds docs/results.md`; do not edi
 pipeline on `models/bert-mini-matched`, *CNM* the same on `models/cnm-bert-mini`: the encoders
 differ in nothing but the structure ([pretraining.md](pretraining.md#the-shipped-encoder)), the
 pipelines in nothing but the encoder. Cells are means over seeds and standard deviations, in
-percent. How each number is computed: [evaluation.md](evaluation.md).
+percent; the difference is that of the two pipelines of one seed. How each number is computed:
+[evaluation.md](evaluation.md).
 """
 
 PUBLISHED = """\
 ## Published figures
 
 Other models, on other hardware: 12 layers of width 768 and 102 million parameters or more,
-pretrained on billions of words (CNM-BERT paper, table 3, span F1). The encoders above have 6
-million parameters and read 32 million word pieces.
+pretrained on billions of words (CNM-BERT paper, table 3, span F1). What the encoders above are:
+[their card](../models/cnm-bert-mini/README.md).
 
 | | MSRA | Weibo |
 | --- | --- | --- |
@@ -95,50 +97,49 @@ def main(
         temporary.write_text("\n".join(lines) + "\n" + PUBLISHED, encoding="utf-8")
 
 
-def read(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Data set -> encoder -> the evaluations of its seeds."""
-    found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+def read(folder: Path) -> Found:
+    """What was measured."""
+    found: Found = defaultdict(lambda: defaultdict(dict))
     for path in sorted(folder.glob("*/*.json")):
-        if match := re.fullmatch(r"(.+)-\d+", path.stem):
+        if match := re.fullmatch(r"(.+)-(\d+)", path.stem):
             content = json.loads(path.read_text(encoding="utf-8"))
-            found[path.parent.name][match[1]].append(content)
+            found[path.parent.name][match[1]][int(match[2])] = content
     return found
 
 
 def section(
-    title: str,
-    datasets: dict[str, str],
-    rows: dict[str, tuple[str, ...]],
-    found: dict[str, dict[str, list[dict[str, Any]]]],
+    title: str, datasets: dict[str, str], rows: dict[str, tuple[str, ...]], found: Found
 ) -> list[str]:
     """A heading and a table of what is there; nothing where nothing is."""
     lines = []
     for name, shown in datasets.items():
+        matched, cnm = (found[name][encoder] for encoder in ENCODERS)
+        seeds = sorted(matched.keys() & cnm.keys())
         for row, path in rows.items():
-            values = [list(_values(found[name][encoder], path)) for encoder in ENCODERS]
-            if all(values):
-                matched, cnm = map(statistics.mean, values)
-                count = "/".join(str(len(column)) for column in values)
-                cells = [*map(_cell, values), f"{cnm - matched:+.2f}", count]
-                lines.append(f"| {shown} | {row} | " + " | ".join(cells) + " |")
+            pairs = [(_value(matched[seed], path), _value(cnm[seed], path)) for seed in seeds]
+            values = [(a, b) for a, b in pairs if a is not None and b is not None]
+            if not values:
+                continue
+            differences = [b - a for a, b in values]
+            columns = [list(column) for column in zip(*values, strict=True)]
+            cells = [*map(_cell, columns), _cell(differences, sign="+"), str(len(values))]
+            lines.append(f"| {shown} | {row} | " + " | ".join(cells) + " |")
     if not lines:
         return []
     heads = ["## " + title, "", "| | | matched | CNM | difference | seeds |"]
     return [*heads, "| --- | --- | --- | --- | --- | --- |", *lines, ""]
 
 
-def _values(evaluations: Iterable[dict[str, Any]], path: tuple[str, ...]) -> Iterable[float]:
-    for evaluation in evaluations:
-        value: Any = evaluation
-        for key in path:
-            value = None if value is None else value.get(key)
-        if value is not None:
-            yield 100 * float(value)
+def _value(content: Any, path: tuple[str, ...]) -> float | None:
+    """A score in percent."""
+    for key in path:
+        content = None if content is None else content.get(key)
+    return None if content is None else 100 * float(content)
 
 
-def _cell(values: list[float]) -> str:
+def _cell(values: list[float], sign: str = "") -> str:
     spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.2f}{spread}"
+    return f"{statistics.mean(values):{sign}.2f}{spread}"
 
 
 if __name__ == "__main__":

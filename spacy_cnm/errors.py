@@ -184,7 +184,10 @@ class Errors:
         "character {offset} on (white space aside): {predicted!r} against {reference!r}. Make the "
         "predicted document from the reference's text."
     )
-    E240 = "{path}: no trained pipeline (no config.cfg in it). Give the folder model-last."
+    E240 = (
+        "{path}: no trained pipeline (no config.cfg with components in it). Give the folder "
+        "model-last."
+    )
     # --- corpora -----------------------------------------------------------------------------
     E301 = "{path}: cannot be read ({reason})."
     E302 = (
@@ -224,18 +227,22 @@ class Errors:
         "file. Give more text, or hold less out."
     )
     E317 = "{argument}: an input is repeated 1 time or more (PATH:3)."
+    E324 = (
+        "{place}: the document has {length:,} characters, more than spaCy takes ({limit:,}). "
+        "Convert the file without --documents."
+    )
     E318 = (
         "{path}: does not tell where documents begin (# newdoc in CoNLL-U, -DOCSTART- in NER "
         "files). Convert it without --documents."
     )
     E319 = "{path}: the header has no column {column!r}; it names {found}."
     E320 = (
-        "{path}: would be empty, with --dev-share {share:g} of {n} documents. Choose another share."
+        "{name} would be empty, with --dev-share {share:g} of {n} documents. Choose another share."
     )
     E321 = "There is no data set {name!r}; known are: {known}."
     E322 = (
-        "The data set {name} is not complete. Missing: {missing}. Fetch it (python -m spacy "
-        "project assets), or name a folder that has it."
+        "The data set {name} is not complete. Missing: {missing}. Name a folder that has it with "
+        "--root, or fetch it where that is possible (docs/workflow.md)."
     )
     E323 = (
         "Not what project.yml expects (cut off, or another version): {files}. Moved aside (ending "
@@ -265,14 +272,16 @@ class Errors:
         "{path}: cannot be written ({why}). Check the free space and the permissions, or choose "
         "another place."
     )
-    E421 = "{path} is or holds an input, which would be overwritten. Choose another name."
+    E421 = (
+        "{path} is, holds or is part of an input, which would be overwritten. Choose another name."
+    )
     E422 = "{path} is named for two outputs. Choose another name for one of them."
     E423 = "There is nothing to show: a text is empty."
     E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
     E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
     # Names with rare characters: E430..E439.
     E430 = "{path}: has no ideographs. Give a text with the characters that names may have."
-    E431 = "Unknown severity {severity!r}; known are: {known}."
+    E431 = "Unknown {name} {value!r}; known are: {known}."
     E432 = (
         "The pipeline has no CNM-BERT (architecture spacy_cnm.CNMTransformerModel.v1), so it is "
         "not known which characters are rare to it."

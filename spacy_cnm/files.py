@@ -34,8 +34,9 @@ def check_outputs(
     inputs: what the command reads.
     files: the files that it writes.
     folder: the folder that it replaces as a whole.
-    RAISES: CNMError when an output is an input, holds an input or is another output, when a folder
-        is where a file is to be written (or the other way round), or when it cannot be written.
+    RAISES: CNMError when an output is an input, holds an input, is a file of an input folder or is
+        another output, when a folder is where a file is to be written (or the other way round), or
+        when it cannot be written.
     """
     sources = [Path(os.path.realpath(path)) for path in inputs if os.path.exists(path)]
     seen: set[Path] = set()
@@ -44,7 +45,8 @@ def check_outputs(
             raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
         target = Path(os.path.realpath(path))
         if not _is_special(path):
-            if target in sources:
+            within = target.exists() and any(source in target.parents for source in sources)
+            if target in sources or within:
                 raise CNMError(Errors.E421.format(path=path))
             if target in seen:
                 raise CNMError(Errors.E422.format(path=path))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from spacy_cnm.corpora.splits import DEV_SHARE
 from spacy_cnm.errors import CNMError, Errors
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ MaxBad = Annotated[
 ]
 
 
+MaxRepaired = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Largest share of sentences with a repaired tag."),
+]
 Input = Annotated[Path, typer.Argument(metavar="INPUT", help="File to read.")]
 Target = Annotated[Path, typer.Argument(metavar="OUT.spacy", help="File to write.")]
 Text = Annotated[
@@ -65,13 +70,10 @@ def ner(
         ),
     ] = "auto",
     dev: Dev = None,
-    dev_share: DevShare = 0.05,
+    dev_share: DevShare = DEV_SHARE,
     documents: Documents = False,
     max_bad: MaxBad = 0.01,
-    max_repaired: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Largest share of sentences with a repaired tag."),
-    ] = 0.05,
+    max_repaired: MaxRepaired = 0.05,
 ) -> None:
     """Convert a character-level NER file; a report goes to OUT.report.json beside it."""
     from spacy_cnm.corpora.ner import convert_ner
@@ -100,7 +102,7 @@ def conllu(
     ] = "upos",
     text: Text = None,
     dev: Dev = None,
-    dev_share: DevShare = 0.05,
+    dev_share: DevShare = DEV_SHARE,
     documents: Documents = False,
     max_bad: MaxBad = 0.01,
 ) -> None:
@@ -133,7 +135,7 @@ def textcat(
     ] = "label",
     text: Text = None,
     dev: Dev = None,
-    dev_share: DevShare = 0.05,
+    dev_share: DevShare = DEV_SHARE,
     max_bad: MaxBad = 0.01,
 ) -> None:
     """Convert labelled texts (TSV with a header); a report goes to OUT.report.json beside it."""
@@ -175,11 +177,23 @@ def dataset(
         list[Path],
         typer.Option(help="Folder with corpora; the first that has the whole set counts."),
     ] = [Path("assets")],  # noqa: B006
+    dev_share: DevShare = DEV_SHARE,
+    max_bad: MaxBad = 0.01,
+    max_repaired: MaxRepaired = 0.05,
 ) -> None:
     """Convert a data set of the workflow: train, dev, test, and train.txt."""
     from spacy_cnm.corpora.datasets import convert_dataset
 
-    for report, summaries in convert_dataset(name, root, folder, progress=True):
+    converted = convert_dataset(
+        name,
+        root,
+        folder,
+        dev_share=dev_share,
+        max_bad=max_bad,
+        max_repaired=max_repaired,
+        progress=True,
+    )
+    for report, summaries in converted:
         _show((report, list(summaries.values())), *(folder / f"{n}.spacy" for n in summaries))
 
 

@@ -5,9 +5,11 @@ file with a wrong checksum is moved aside here, and the next `spacy project asse
 """
 
 import hashlib
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-from weasel.util import load_project_config
+import srsly
 
 from spacy_cnm.errors import CNMError, Errors
 
@@ -21,14 +23,13 @@ def check_assets(project: Path) -> dict[str, str]:
     project: folder of project.yml.
     RETURNS: for each asset, by its path in the project, what it is: "as expected", "there, no
         checksum known", or "not fetched", which is no error: another folder may stand in.
-    RAISES: CNMError when there is no project.yml; and when files are not what is expected, after
+    RAISES: CNMError when project.yml cannot be read; and when files are not what is expected, after
         all of them were moved aside.
     """
-    if not (project / "project.yml").is_file():
-        raise CNMError(Errors.E301.format(path=project / "project.yml", reason="it is not there"))
+    config = _read(project / "project.yml")
     states: dict[str, str] = {}
     damaged: list[str] = []
-    for asset in load_project_config(project, interpolate=True).get("assets", []):
+    for asset in config.get("assets") or []:
         path, checksum = project / asset["dest"], asset.get("checksum")
         if not path.is_file():
             states[asset["dest"]] = "not fetched"
@@ -39,8 +40,22 @@ def check_assets(project: Path) -> dict[str, str]:
         elif data and not checksum:
             states[asset["dest"]] = "there, no checksum known"
         else:
-            path.replace(path.with_name(path.name + DAMAGED))
+            path.rename(_free(path))
             damaged.append(f"{asset['dest']} ({len(data):,} bytes)")
     if damaged:
         raise CNMError(Errors.E323.format(files=", ".join(damaged), ending=DAMAGED))
     return states
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(srsly.read_yaml(path))
+    except (OSError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise CNMError(Errors.E301.format(path=path, reason=reason)) from error
+
+
+def _free(path: Path) -> Path:
+    """A name beside a file that is not taken."""
+    names = (path.name + DAMAGED + (f"-{i}" if i else "") for i in count())
+    return next(new for name in names if not (new := path.with_name(name)).exists())

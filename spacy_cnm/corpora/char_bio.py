@@ -1,12 +1,13 @@
 """Character-level BIO and BMES files: one `character<TAB>tag` a line, a blank line a sentence.
 
 A single space instead of the tab is read too. A token may be longer than one code point (an emoji
-with joiners). A token may be white space, but a line of nothing but white space ends a sentence. A
-sentence whose first token is -DOCSTART- is none: a document begins there.
+with joiners). A token may be white space, but a line of nothing but white space ends a sentence. At
+a line whose token is -DOCSTART- a document begins; it is no text.
 """
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ class Scheme:
     continues: str
     ends: str
 
+
+_LAST_TAG = re.compile(r"[\t ]([BMIES])-\S+$")
 
 BIO = Scheme("BI", continues="I", ends="")
 #: BIOES as well: M and I mean the same.
@@ -61,8 +64,9 @@ def read_char_bmes(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
 
 
 def looks_like_bmes(lines: Iterable[str]) -> bool:
-    """Tell BMES and BIOES from BIO: a tag begins with M, E or S."""
-    return any(re.search(r"[\t ][MES]-\S+$", line) for line in lines)
+    """Tell BMES and BIOES from BIO: there are at least as many tags with M, E, S as with B."""
+    letters = Counter(found[1] for line in lines if (found := _LAST_TAG.search(line)))
+    return letters["M"] + letters["E"] + letters["S"] >= max(1, letters["B"])
 
 
 def read_characters(
@@ -77,36 +81,38 @@ def read_characters(
     token_reader: makes the reader of the tokens of one sentence.
     YIELDS: for each sentence its record, or why it cannot be used.
     """
-    document = 0
+    document: str | None = None
     for number, lines in sentences(read_lines(path)):
-        if lines[0].startswith(DOCUMENT_START):
-            document += 1
-            number, lines = number + 1, lines[1:]  # with or without a blank line behind it
-        if lines:
-            yield _read_sentence(
-                lines,
-                Place(os.fspath(path), number),
-                scheme,
-                token_reader(),
-                str(document) if document else None,
-            )
+        if is_document_start(lines[0]):
+            document = str(number)
+        else:
+            place = Place(os.fspath(path), number)
+            yield _read_sentence(lines, place, scheme, token_reader(), document)
+
+
+def is_document_start(line: str) -> bool:
+    """Tell whether a line says that a document begins: its token is -DOCSTART-."""
+    return line.startswith(DOCUMENT_START) and line[len(DOCUMENT_START) :][:1] in ("", " ", "\t")
 
 
 def sentences(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines at blank ones.
+    """Cut lines at blank ones, and around those at which a document begins.
 
     YIELDS: the number of the first line (from 1) and the lines of each sentence.
     """
     block: list[str] = []
     first = 0
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        border = is_document_start(line)
+        if block and (border or not line.strip()):
+            yield first, block
+            block = []
+        if border:
+            yield number, [line]
+        elif line.strip():
             if not block:
                 first = number
             block.append(line)
-        elif block:
-            yield first, block
-            block = []
     if block:
         yield first, block
 

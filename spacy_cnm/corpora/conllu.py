@@ -56,20 +56,24 @@ def _read_sentence(
 ) -> Record | Rejected:
     tokens: list[_Row] = []
     notes: list[Finding] = []
-    n_words = 0
+    n_words = covered = 0  # the last word so far, and that of a multi-word token
     for place, line in lines:
         try:
             row = _row(line, place, column)
             if row is None:
                 notes.append(Finding(Reason.EMPTY_NODE, place))
                 continue
-            if row.first != n_words + 1:
+            if row.first != n_words + 1 or (row.last > row.first and row.first <= covered):
                 raise ValueError(Reason.BAD_NUMBER)
         except ValueError as error:
             return Rejected(Finding(str(error), place))
         if row.first == row.last:
             n_words += 1
+        else:
+            covered = row.last
         tokens.append(row)
+    if covered > n_words:
+        return Rejected(Finding(Reason.BAD_NUMBER, lines[-1][0]))
     if n_words == 0:
         return Rejected(Finding(Reason.EMPTY_TEXT, lines[0][0]))
     units = list(_units(tokens, notes))
@@ -101,7 +105,7 @@ def _row(line: str, place: Place, column: int) -> _Row | None:
     if all(part.isdecimal() for part in number.split(".")) and "." in number:
         return None
     first, _, last = number.partition("-")
-    if not (first + (last or first)).isdecimal():
+    if not (first + (last or first)).isdecimal() or (last and int(last) <= int(first)):
         raise ValueError(Reason.BAD_NUMBER)
     return _Row(place, int(first), int(last or first), form, tag)
 
@@ -117,8 +121,8 @@ def _units(tokens: list[_Row], notes: list[Finding]) -> Iterator[_Row]:
             continue
         members = words[row.first - 1 : row.last]
         taken = row.last
-        if members and "".join(member.form for member in members) == row.form:
+        if "".join(member.form for member in members) == row.form:
             yield from members
         else:
             notes.append(Finding(Reason.MULTI_WORD, row.place))
-            yield row._replace(tag=members[0].tag if members else "_")
+            yield row._replace(tag=members[0].tag)

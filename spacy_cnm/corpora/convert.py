@@ -14,12 +14,10 @@ from .documents import join_documents
 from .plain_text import write_texts
 from .records import Record, Rejected
 from .report import MAX_BAD, MAX_REPAIRED, Report, usable
-from .splits import place_of_text
+from .splits import DEV_SHARE, place_of_text
 
 #: What turns a file into records.
 Reader = Callable[[str | os.PathLike[str]], Iterator[Record | Rejected]]
-#: Share of the texts that go to the dev set where one is cut.
-DEV_SHARE = 0.05
 
 
 def convert(
@@ -73,7 +71,7 @@ def convert(
         ]
         for part, path in zip(parts, docs, strict=True):
             if not part:
-                raise CNMError(Errors.E320.format(path=path, share=dev_share, n=len(records)))
+                raise CNMError(Errors.E320.format(name=path.name, share=dev_share, n=len(records)))
     with ExitStack() as stack:  # all are complete before the first one takes its place
         news = [stack.enter_context(atomic_path(path)) for path in outputs]
         summaries = [

@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 
 from spacy_cnm.errors import CNMError, Errors
 
-from .records import Record, Span
+from .records import MAX_LENGTH, Record, Span
 
 
 def join_documents(records: Sequence[Record], source: str) -> list[Record]:
@@ -15,11 +15,18 @@ def join_documents(records: Sequence[Record], source: str) -> list[Record]:
     records: usable records in order; an annotation that one of a document lacks, the whole lacks.
     source: the file they come from, for the error.
     RETURNS: a record a document, with the starts of its sentences.
-    RAISES: CNMError when the records do not say which document they are of.
+    RAISES: CNMError when the records do not say which document they are of, or when a document is
+        longer than spaCy takes.
     """
     if all(record.document is None for record in records):
         raise CNMError(Errors.E318.format(path=source))
-    return [_join(list(group)) for _, group in groupby(records, key=lambda record: record.document)]
+    groups = groupby(records, key=lambda record: record.document)
+    joined = [_join(list(group)) for _, group in groups]
+    for record in joined:
+        if (length := len(record.text)) > MAX_LENGTH:
+            place = record.place
+            raise CNMError(Errors.E324.format(place=place, length=length, limit=MAX_LENGTH))
+    return joined
 
 
 def _join(records: list[Record]) -> Record:

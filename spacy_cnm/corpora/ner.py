@@ -26,11 +26,12 @@ def convert_ner(
     target: str | os.PathLike[str],
     *,
     format: str = "auto",
+    about: dict[str, Any] | None = None,
     **settings: Any,
 ) -> tuple[Report, list[Summary]]:
     """Convert a character-level NER file to `.spacy`.
 
-    source, target: as in `convert.convert`, and all other settings too.
+    source, target, about: as in `convert.convert`, and all other settings too.
     format: "bio", "bmes" (BIOES too), "weibo", or "auto" to tell by the tokens and tags.
     RETURNS: the counts of the input and of the outputs.
     RAISES: CNMError for an unknown format, and whenever `convert` does.
@@ -41,7 +42,9 @@ def convert_ner(
         check_regular(source)
         format = _format(read_lines(source))
 
-    return convert(READERS[format], source, target, about={"format": format}, **settings)
+    return convert(
+        READERS[format], source, target, about={"format": format, **(about or {})}, **settings
+    )
 
 
 def _format(lines: list[str]) -> str:

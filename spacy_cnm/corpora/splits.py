@@ -10,6 +10,8 @@ from .sentences import sentence_keys
 SPLITS = ("test", "dev", "train")
 #: Percent of dev and of test; the rest is train.
 HELD_OUT = 5
+#: Share of the texts that go to the dev set where one is cut from a published train set.
+DEV_SHARE = 0.05
 
 
 def split_of_position(index: int, total: int) -> str:

@@ -59,7 +59,8 @@ def _read_column(path: Path) -> Iterator[str]:
 
 def _read_bio(path: Path) -> Iterator[str]:
     for _, lines in char_bio.sentences(read_lines(path)):
-        yield "".join(line.rsplit("\t" if "\t" in line else " ", 1)[0] for line in lines)
+        if not char_bio.is_document_start(lines[0]):
+            yield "".join(line.rsplit("\t" if "\t" in line else " ", 1)[0] for line in lines)
 
 
 def _read_spacy(path: Path) -> Iterator[str]:

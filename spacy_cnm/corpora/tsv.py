@@ -14,15 +14,16 @@ def read_tsv(
 ) -> Iterator[Record | Rejected]:
     """Read texts with one label each. Every record has all labels of the file, one of them as 1.0.
 
-    Cells are taken as they stand, quotation marks too. A blank line is no row. Of texts that have
-    two labels all rows stay, and are noted.
+    Cells are taken as they stand, quotation marks too, but for white space around them. A blank
+    line is no row. Of texts that have two labels all rows stay; those with another label than the
+    first are noted.
 
     path: the file.
     text, label: names of the columns.
     YIELDS: for each row its record, or why it cannot be used.
     RAISES: CNMError when the file cannot be read, is not UTF-8 or lacks a column.
     """
-    lines = [(i, line) for i, line in enumerate(read_lines(path), start=1) if line.strip()]
+    lines = [(i, line) for i, line in enumerate(read_lines(path), start=1) if line.strip(" ")]
     if not lines:
         return
     header = lines[0][1].split("\t")

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from .char_bio import read_characters
+from .char_bio import is_document_start, read_characters
 from .records import Reason, Record, Rejected
 
 _TOKEN = re.compile(r"(\ufffd\ufffd|.)([0-9]{1,2})", re.DOTALL)
@@ -31,7 +31,8 @@ def read_weibo(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
 
 def looks_like_weibo(lines: list[str]) -> bool:
     """Tell Weibo's original format from plain BIO: every token is a character and a position."""
-    sample = itertools.islice((line for line in lines if line.strip()), _SAMPLE)
+    tagged = (line for line in lines if line.strip() and not is_document_start(line))
+    sample = itertools.islice(tagged, _SAMPLE)
     tokens = [line.split("\t")[0] for line in sample]
     return bool(tokens) and all(_TOKEN.fullmatch(token) for token in tokens)
 

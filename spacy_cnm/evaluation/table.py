@@ -23,7 +23,9 @@ def table(evaluation: Evaluation) -> list[str]:
     if evaluation.unseen is not None:
         part, scores = evaluation.unseen
         keys = ("word_f", "word_tag_f", "ents_f", "cats_acc")
-        shown = [f"{key} {scores.values[key]:.4f}" for key in keys if scores.values.get(key)]
+        shown = [
+            f"{key} {scores.values[key]:.4f}" for key in keys if scores.values.get(key) is not None
+        ]
         lines.append(f"{len(part.docs):,} documents not in training: {', '.join(shown)}")
     lines += [f"{name}: missing, {reason}" for name, reason in missing.items()]
     lines += [

@@ -12,18 +12,25 @@ def resume_config(pipeline: Path) -> Config:
     """Make a config that trains a pipeline further.
 
     Weights and labels are taken from the folder, which has to stay until training has begun.
-    spaCy does not save optimizers, so moments and the learning rate's schedule begin anew.
+    spaCy does not save optimizers, so moments and the learning rate's schedule begin anew; the seed
+    is the next one, so that the texts come in another order.
 
     pipeline: folder that `spacy train` has written, such as `model-last`, which is also written
         when training is stopped with Ctrl-C.
     RETURNS: the config that it was trained with, each component sourced from the folder.
-    RAISES: CNMError when there is no trained pipeline in the folder.
+    RAISES: CNMError when there is no trained pipeline with components in the folder.
     """
     path = pipeline / "config.cfg"
     if not path.is_file():
         raise CNMError(Errors.E240.format(path=pipeline))
     config = load_config(path)
+    names = config.get("nlp", {}).get("pipeline")
+    if not names:
+        raise CNMError(Errors.E240.format(path=pipeline))
     source = str(pipeline.resolve())
-    config["components"] = {name: {"source": source} for name in config["nlp"]["pipeline"]}
+    config["components"] = {name: {"source": source} for name in names}
+    # The seed decides on the order of the texts; with the same one, those read before come first.
+    config["system"]["seed"] = int(config.get("system", {}).get("seed") or 0) + 1
+    config["training"]["seed"] = "${system.seed}"
     config["initialize"]["components"] = {}
     return config

@@ -12,7 +12,7 @@ from spacy.training import Example
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.evaluation.vocabulary import has_encoder, vocabulary_of
 
-from .rare_names import SEVERITIES, Keep, RareNames, Severity, read_characters
+from .rare_names import Keep, RareNames, Severity, check_settings, find_substitutes, read_characters
 from .substitutes import Substitutes
 
 
@@ -27,8 +27,9 @@ def make_rare_names_augmenter(
 ) -> "RareNamesAugmenter":
     """Create an augmenter that makes pipelines robust against rare names.
 
-    level: share of the documents (0..1) that are trained on with other characters in their names.
-        Each time a document comes by it gets other ones.
+    level: share of the documents (0..1) with such names that are trained on a second time, with
+        other characters in the names. Each time a document is read it gets other ones; `spacy
+        train` reads the corpus once, or in each epoch where `training.max_epochs` is -1.
     labels: of the entities that change.
     severity: "one", "most" or "all" characters of a name.
     keep: "first" (a surname) or "last" (省, 市) stays as long as it can.
@@ -38,8 +39,7 @@ def make_rare_names_augmenter(
     RETURNS: the augmenter.
     RAISES: CNMError for a value out of range or a file that cannot be read.
     """
-    if severity not in SEVERITIES:
-        raise CNMError(Errors.E431.format(severity=severity, known=", ".join(SEVERITIES)))
+    check_settings(severity, keep)
     if not 0 <= level <= 1:
         raise CNMError(Errors.E433.format(level=level))
     allowed = None if characters is None else read_characters(characters)
@@ -63,7 +63,7 @@ class RareNamesAugmenter:
         self._random = random.Random(self.seed)
 
     def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:
-        """Give the example, its names changed or not.
+        """Give the example, and some with changed names once more.
 
         nlp: the pipeline in training. Until it is initialized its vocabulary is not known and
             nothing changes.
@@ -73,12 +73,12 @@ class RareNamesAugmenter:
         if self._substitutes is None:
             vocabulary = vocabulary_of(nlp)
             if vocabulary is not None:
-                self._substitutes = Substitutes(vocabulary.lacks, allowed=self.allowed)
+                self._substitutes = find_substitutes(vocabulary.lacks, self.allowed)
             elif not has_encoder(nlp):
                 raise CNMError(Errors.E432)
         has_names = any(ent.label_ in self.labels for ent in reference.ents)
+        yield example
         if self._substitutes is None or not has_names or self._random.random() >= self.level:
-            yield example
             return
         seed = f"{self.seed}:{self._random.random()}"
         names = RareNames(self._substitutes, self.labels, self.severity, self.keep, seed)

@@ -1,6 +1,6 @@
 """Rare characters in the names of documents."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ Severity = Literal["one", "most", "all"]
 SEVERITIES: tuple[Severity, ...] = ("one", "most", "all")
 #: Which character is kept as long as there is another: the first of a person, the last of a place.
 Keep = Literal["first", "last"]
+KEEPS: tuple[Keep, ...] = ("first", "last")
 
 
 @dataclass
@@ -97,19 +98,31 @@ class RareNames:
 
         doc: a reference document whose tokens are single characters.
         """
-        text = self.text(doc)
-        ents = [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else t.ent_iob_ for t in doc]
-        starts: list[bool | int | None] = [bool(token.is_sent_start) for token in doc]
-        new = Doc(
-            doc.vocab,
-            words=[text[token.idx : token.idx + len(token)] for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            tags=[token.tag_ for token in doc],
-            ents=ents if doc.has_annotation("ENT_IOB") else None,
-            sent_starts=starts if doc.has_annotation("SENT_START") else None,
-        )
-        new.cats = dict(doc.cats)
-        return new
+        content = {**doc.to_json(), "text": self.text(doc)}
+        return Doc(doc.vocab).from_json(content)
+
+
+def check_settings(severity: str, keep: str) -> None:
+    """Check two settings that types alone do not guard.
+
+    RAISES: CNMError that names the value.
+    """
+    for name, value, known in (("severity", severity, SEVERITIES), ("keep", keep, KEEPS)):
+        if value not in known:
+            raise CNMError(Errors.E431.format(name=name, value=value, known=", ".join(known)))
+
+
+def find_substitutes(
+    lacks: Callable[[str], bool], allowed: Collection[str] | None = None
+) -> Substitutes:
+    """Collect substitutes; see `Substitutes`.
+
+    RAISES: CNMError where there are none.
+    """
+    found = Substitutes(lacks, allowed=allowed)
+    if not found.all:
+        raise CNMError(Errors.E435)
+    return found
 
 
 def read_characters(path: Path) -> set[str]:

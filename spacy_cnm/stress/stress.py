@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
+from spacy.scorer import PRFScore
 from spacy.tokens import Doc
 
 from spacy_cnm.errors import CNMError, Errors
@@ -13,8 +14,14 @@ from spacy_cnm.evaluation.gold import read_gold
 from spacy_cnm.evaluation.pipelines import full_name, load_pipeline
 from spacy_cnm.evaluation.vocabulary import vocabulary_of
 
-from .rare_names import SEVERITIES, Keep, RareNames, Severity, read_characters
-from .substitutes import Substitutes
+from .rare_names import (
+    SEVERITIES,
+    Keep,
+    RareNames,
+    check_settings,
+    find_substitutes,
+    read_characters,
+)
 
 
 def stress(
@@ -23,7 +30,6 @@ def stress(
     labels: Collection[str],
     *,
     keep: Keep = "first",
-    severities: Sequence[Severity] = SEVERITIES,
     characters: Path | None = None,
     seed: int = 0,
     gpu_id: int = -1,
@@ -34,12 +40,13 @@ def stress(
         lacks is rare; a matched baseline has the same, and so gets the same texts.
     test: `.spacy` file of reference documents, whose tokens are single characters.
     labels: entities that change; all others stay.
-    keep, severities, characters, seed: see `rare_names`.
+    keep, characters, seed: see `rare_names`.
     gpu_id: number of the GPU, -1 for the CPU.
     RETURNS: for "before" and each severity precision, recall and F of the labels together, and how
         much was changed.
     RAISES: CNMError for a pipeline or file that cannot be used, or without such entities.
     """
+    check_settings(SEVERITIES[0], keep)
     gold = read_gold(test)
     if not any(ent.label_ in labels for doc in gold.docs for ent in doc.ents):
         known = ", ".join(sorted(gold.entities or ()))
@@ -49,11 +56,9 @@ def stress(
     if vocabulary is None:
         raise CNMError(Errors.E432)
     allowed = None if characters is None else read_characters(characters)
-    substitutes = Substitutes(vocabulary.lacks, allowed=allowed)
-    if not substitutes.all:
-        raise CNMError(Errors.E435.format(path=characters))
+    substitutes = find_substitutes(vocabulary.lacks, allowed)
     rows = {"before": score_labels(nlp, gold.docs, labels)}
-    for severity in severities:
+    for severity in SEVERITIES:
         names = RareNames(substitutes, set(labels), severity, keep, seed)
         docs = [names.document(doc) for doc in gold.docs]
         rows[severity] = {**score_labels(nlp, docs, labels), **asdict(names.changed)}
@@ -76,16 +81,11 @@ def score_labels(nlp: Language, docs: Sequence[Doc], labels: Collection[str]) ->
     labels: entities that count; others neither help nor harm.
     RETURNS: `p`, `r`, `f` in 0..1; 0 where the denominator is 0.
     """
-    n_gold = n_found = n_right = 0
+    counts = PRFScore()
     for reference, predicted in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
         gold, found = (
             {(e.start_char, e.end_char, e.label_) for e in doc.ents if e.label_ in labels}
             for doc in (reference, predicted)
         )
-        n_gold += len(gold)
-        n_found += len(found)
-        n_right += len(gold & found)
-    precision = n_right / n_found if n_found else 0.0
-    recall = n_right / n_gold if n_gold else 0.0
-    f_score = 2 * n_right / (n_gold + n_found) if n_right else 0.0
-    return {"p": precision, "r": recall, "f": f_score}
+        counts.score_set(found, gold)
+    return {"p": counts.precision, "r": counts.recall, "f": counts.fscore}

@@ -96,7 +96,14 @@ def test_multi_word_tokens_and_empty_nodes(tmp_path: Path) -> None:
         ([row("1", "北京") + "\t_"], Reason.EXTRA_COLUMN, 1),
         (["1\t北京\tNOUN"], Reason.MISSING_COLUMN, 1),
         ([row("1.1", "北京")], Reason.EMPTY_TEXT, 1),
-        ([row("1-2", "北京", "_")], Reason.EMPTY_TEXT, 1),
+        ([row("1-2", "北京", "_")], Reason.BAD_NUMBER, 1),
+        ([row("1-1", "北京", "_"), row("1", "北京")], Reason.BAD_NUMBER, 1),
+        ([row("2-1", "北京", "_"), row("1", "北京")], Reason.BAD_NUMBER, 1),
+        (
+            [row("1-3", "北"), row("1", "北"), row("2-3", "京"), row("2", "京"), row("3", "京")],
+            Reason.BAD_NUMBER,
+            3,
+        ),
     ],
 )
 def test_unusable_sentences(tmp_path: Path, lines: list[str], reason: str, line: int) -> None:

@@ -32,6 +32,7 @@ def test_every_text_has_every_label(tmp_path: Path) -> None:
         ("1\t好\t多", Reason.EXTRA_COLUMN),
         ("1", Reason.MISSING_COLUMN),
         (" \t好", Reason.NO_LABEL),
+        ("\t", Reason.NO_LABEL),
     ],
 )
 def test_unusable_rows(tmp_path: Path, line: str, reason: str) -> None:

@@ -209,3 +209,5 @@ def test_documents_that_training_has_too(
     assert scores.values["ents_outside"] == 1
     assert evaluation.to_dict()["unseen"]["test"]["docs"] == 3
     assert any(line.startswith("3 documents not in training: ") for line in table(evaluation))
+    scores.values["ents_f"] = 0.0
+    assert any("ents_f 0.0000" in line for line in table(evaluation))

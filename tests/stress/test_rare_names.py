@@ -79,6 +79,20 @@ def test_what_is_not_annotated_stays_so(substitutes: Substitutes) -> None:
     assert RareNames(substitutes, {"PER"}).document(spacy.blank("zh")("")).text == ""
 
 
+def test_every_annotation_is_copied(substitutes: Substitutes) -> None:
+    doc = make_doc(reference_nlp(), RECORD)
+    for token in doc:
+        token.pos_, token.lemma_ = "NOUN", token.text
+        token.head, token.dep_ = doc[0], "dep" if token.i else "ROOT"
+    doc.spans["sc"] = [doc[0:2]]
+    new = RareNames(substitutes, {"PER"}).document(doc)
+    for name in ("POS", "LEMMA", "DEP", "HEAD", "TAG", "ENT_IOB"):
+        assert new.has_annotation(name) == doc.has_annotation(name), name
+    assert [t.pos_ for t in new] == [t.pos_ for t in doc]
+    assert [t.head.i for t in new] == [t.head.i for t in doc]
+    assert [(s.start, s.end) for s in new.spans["sc"]] == [(0, 2)]
+
+
 def test_characters_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "names.txt"
     path.write_text("surname,count\n王,3\n堃\n", encoding="utf-8")
