@@ -45,7 +45,7 @@ def check_outputs(
             raise CNMError(Errors.E314.format(path=path, found="folder", wanted="file"))
         target = Path(os.path.realpath(path))
         if not _is_special(path):
-            within = target.exists() and any(source in target.parents for source in sources)
+            within = os.path.exists(target) and any(source in target.parents for source in sources)
             if target in sources or within:
                 raise CNMError(Errors.E421.format(path=path))
             if target in seen:

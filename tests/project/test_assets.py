@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 import srsly
+from spacy.cli import app
+from typer.testing import CliRunner
+
+from spacy_cnm.corpora.assets import check_assets
+from spacy_cnm.errors import CNMError
 
 from .conftest import ROOT, install, python
 
@@ -70,57 +75,63 @@ def project(tmp_path: Path, server: Server) -> Path:
     return tmp_path
 
 
-def assets(project: Path, *arguments: str, status: int = 0) -> str:
-    return python(project, "-m", "spacy", "project", "assets", ".", *arguments, status=status)
+def assets(project: Path, *arguments: str, fails: bool = False) -> str:
+    """Run `spacy project assets` in this process; give what it printed, or raised."""
+    result = CliRunner().invoke(app, ["project", "assets", str(project), *arguments])
+    assert (result.exit_code != 0) == fails, f"{result.output}\n{result.exception!r}"
+    return result.output + repr(result.exception)
 
 
-def check(project: Path, status: int = 0) -> str:
-    return python(project, "-m", "spacy_cnm", "corpora", "assets", ".", status=status)
+def check(project: Path) -> dict[str, str]:
+    """What the command `check` of the project does."""
+    return check_assets(project)
 
 
 def test_fetched_once(project: Path, server: Server) -> None:
-    assert "assets/train.bio: not fetched" in check(project)
+    assert check(project) == {"assets/train.bio": "not fetched"}
     assets(project)
     assert (project / "assets/train.bio").read_bytes() == CONTENT
     assert "Skipping download" in assets(project)
     assert server.asked == ["/train.bio"]
-    assert "assets/train.bio: as expected" in check(project)
+    assert check(project) == {"assets/train.bio": "as expected"}
 
 
 def test_a_download_that_breaks_off_is_fetched_again(project: Path, server: Server) -> None:
     server.cut.add("/train.bio")
-    assets(project, status=1)
+    assets(project, fails=True)
     assert (project / "assets/train.bio").stat().st_size < len(CONTENT)
     server.cut.clear()
     # spaCy alone says that the checksum is wrong, and leaves it at that, however often it is asked.
     assert "Checksum doesn't match" in assets(project)
-    error = check(project, status=1)
-    assert "assets/train.bio (" in error
-    assert "python -m spacy project assets" in error
+    with pytest.raises(CNMError, match=r"assets/train\.bio \(.*python -m spacy project assets"):
+        check(project)
     assets(project)
-    assert "assets/train.bio: as expected" in check(project)
+    assert check(project) == {"assets/train.bio": "as expected"}
     assert (project / "assets/train.bio.damaged").exists()
 
 
 def test_another_file_than_expected(project: Path, server: Server) -> None:
     server.files["/train.bio"] = b"<html>moved</html>"
     assets(project)
-    assert "(18 bytes)" in check(project, status=1)
+    with pytest.raises(CNMError, match=r"\(18 bytes\)"):
+        check(project)
     assert not (project / "assets/train.bio").exists()
     assert (project / "assets/train.bio.damaged").read_bytes() == b"<html>moved</html>"
 
 
 def test_an_address_that_is_gone(project: Path, server: Server) -> None:
     server.files.clear()
-    assert "404" in assets(project, status=1)
-    assert "assets/train.bio: not fetched" in check(project)
+    assert "404" in assets(project, fails=True)
+    assert check(project) == {"assets/train.bio": "not fetched"}
 
 
 def test_empty_file_and_no_project(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (project / "assets").mkdir()
     (project / "assets/train.bio").touch()
-    assert "(0 bytes)" in check(project, status=1)
-    assert "project.yml" in check(tmp_path_factory.mktemp("empty"), status=1)
+    with pytest.raises(CNMError, match=r"\(0 bytes\)"):
+        check(project)
+    with pytest.raises(CNMError, match=r"project\.yml"):
+        check(tmp_path_factory.mktemp("empty"))
 
 
 @pytest.mark.slow
