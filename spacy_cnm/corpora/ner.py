@@ -41,7 +41,6 @@ def convert_ner(
     if format == "auto":
         check_regular(source)
         format = _format(read_lines(source))
-
     return convert(
         READERS[format], source, target, about={"format": format, **(about or {})}, **settings
     )

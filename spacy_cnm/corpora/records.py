@@ -47,7 +47,7 @@ class Reason:
     # notes
     MULTI_WORD = "multi-word token read as one word"
     EMPTY_NODE = "empty node"
-    OTHER_LABEL = "text that has another label elsewhere"
+    OTHER_LABEL = "text that had another label before"
     LOST_EMOJI = "lost emoji (two U+FFFD written as one)"
     POSITION_JUMP = "position in the word jumps"
     LONG_WHOLE = "long text kept whole"
