@@ -89,6 +89,10 @@ def test_every_annotation_is_copied(substitutes: Substitutes) -> None:
     for name in ("POS", "LEMMA", "DEP", "HEAD", "TAG", "ENT_IOB"):
         assert new.has_annotation(name) == doc.has_annotation(name), name
     assert [t.pos_ for t in new] == [t.pos_ for t in doc]
+    # Also that there is no entity: a missing annotation would teach nothing.
+    assert [t.ent_iob_ for t in new] == [t.ent_iob_ for t in doc]
+    empty = make_doc(reference_nlp(), Record("很好", Place("x", 1), entities=()))
+    assert [t.ent_iob_ for t in RareNames(substitutes, {"PER"}).document(empty)] == ["O", "O"]
     assert [t.head.i for t in new] == [t.head.i for t in doc]
     assert [(s.start, s.end) for s in new.spans["sc"]] == [(0, 2)]
 
