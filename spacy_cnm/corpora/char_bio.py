@@ -135,7 +135,8 @@ def _read_sentence(
     read_token: gives the characters of a token.
     RETURNS: the record, or the first thing that makes the sentence unusable.
     """
-    text = ""
+    parts: list[str] = []
+    end = 0
     spans: list[Span] = []
     repairs: list[Finding] = []
     notes: list[Finding] = []
@@ -150,22 +151,28 @@ def _read_sentence(
             return Rejected(Finding(str(error), place))
         if note:
             notes.append(Finding(note, place))
-        start, text = len(text), text + characters
+        parts.append(characters)
+        start, end = end, end + len(characters)
         letter, label = tag[0], tag[2:]
         goes_on = letter in scheme.continues and label == open_label
         if goes_on:
-            spans[-1] = Span(spans[-1].start, len(text), label)
+            spans[-1] = Span(spans[-1].start, end, label)
         elif open_label is not None and scheme.ends:
             repairs.append(Finding(Reason.OPEN_ENTITY, place))
         if label and not goes_on:
-            spans.append(Span(start, len(text), label))
+            spans.append(Span(start, end, label))
             if letter in scheme.continues:
                 repairs.append(Finding(Reason.ORPHAN, place))
         open_label = label if label and letter not in scheme.ends else None
     if open_label is not None and scheme.ends:
         repairs.append(Finding(Reason.OPEN_ENTITY, place))
     return Record(
-        text, first, tuple(spans), repairs=tuple(repairs), notes=tuple(notes), document=document
+        "".join(parts),
+        first,
+        tuple(spans),
+        repairs=tuple(repairs),
+        notes=tuple(notes),
+        document=document,
     )
 
 
