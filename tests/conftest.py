@@ -1,12 +1,19 @@
 """Fixtures for the whole suite: shared corpora, a small BERT on disk, small pipelines."""
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import spacy
 import torch
+from spacy.language import Language
+from spacy.training import Example
 from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
+from spacy_cnm.corpora.docs import make_doc, reference_nlp
+from spacy_cnm.corpora.records import Record
 from spacy_cnm.ids import StructureTable
 from spacy_cnm.modeling import CNMBertModel, wrap_bert
 from spacy_cnm.modeling.scratch import bert_tokenizer
@@ -69,3 +76,76 @@ def cnm_folder(bert_folder: Path, table: StructureTable, tmp_path_factory) -> Pa
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+_LISTENER = {
+    "@architectures": "spacy-transformers.TransformerListener.v1",
+    "grad_factor": 1.0,
+    "upstream": "*",
+    "pooling": {"@layers": "reduce_mean.v1"},
+}
+_PIPES: dict[str, dict[str, Any]] = {
+    "ner": {
+        "model": {
+            "@architectures": "spacy.TransitionBasedParser.v2",
+            "state_type": "ner",
+            "extra_state_tokens": False,
+            "hidden_width": 16,
+            "maxout_pieces": 2,
+            "use_upper": False,
+            "nO": None,
+            "tok2vec": _LISTENER,
+        }
+    },
+    "tagger": {
+        "model": {
+            "@architectures": "spacy.Tagger.v2",
+            "nO": None,
+            "normalize": False,
+            "tok2vec": _LISTENER,
+        },
+        "scorer": {"@scorers": "spacy_cnm.joint_tag_scorer.v1"},
+    },
+    "textcat": {
+        "model": {
+            "@architectures": "spacy.TextCatReduce.v1",
+            "exclusive_classes": True,
+            "use_reduce_first": False,
+            "use_reduce_last": False,
+            "use_reduce_max": False,
+            "use_reduce_mean": True,
+            "nO": None,
+            "tok2vec": _LISTENER,
+        }
+    },
+    "sentencizer": {"punct_chars": ["。", "！"]},
+    "cnm_word_merger": {},
+}
+
+
+@pytest.fixture(scope="session")
+def train_pipeline(cnm_folder: Path) -> Callable[..., Language]:
+    """Make a small pipeline of some components and train it until it knows a few texts."""
+
+    def train(pipes: Sequence[str], records: Sequence[Record], *, steps: int) -> Language:
+        # Threads that wait for each other cost more than they save on products this small.
+        torch.set_num_threads(1)
+        spacy.util.fix_random_seed(0)
+        nlp = reference_nlp()
+        windows = {"@span_getters": "spacy_cnm.wordpiece_spans.v1", "window": 30, "stride": 20}
+        model = {
+            "@architectures": "spacy_cnm.CNMTransformerModel.v1",
+            "name": str(cnm_folder),
+            "get_spans": windows,
+        }
+        nlp.add_pipe("transformer", config={"model": model})
+        for name in pipes:
+            nlp.add_pipe(name, config=_PIPES[name])
+        examples = [Example(nlp.make_doc(r.text), make_doc(nlp, r)) for r in records]
+        optimizer = nlp.initialize(lambda: examples)
+        optimizer.learn_rate = 0.005
+        for _ in range(steps):
+            nlp.update(examples, sgd=optimizer)
+        return nlp
+
+    return train

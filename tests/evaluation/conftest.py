@@ -1,15 +1,12 @@
 """A small pipeline with all components of the demo, trained for a few steps on invented texts."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import spacy
-import torch
 from spacy.language import Language
-from spacy.training import Example
 
-from spacy_cnm.corpora.docs import make_doc, reference_nlp, write_docs
+from spacy_cnm.corpora.docs import write_docs
 from spacy_cnm.corpora.records import Place, Record, Span
 
 PLACE = Place("invented", 1)
@@ -40,49 +37,6 @@ RECORDS = [
     review("很好，天气好！", "positive"),
     review("不好，很不好。", "negative"),
 ]
-_LISTENER = {
-    "@architectures": "spacy-transformers.TransformerListener.v1",
-    "grad_factor": 1.0,
-    "upstream": "*",
-    "pooling": {"@layers": "reduce_mean.v1"},
-}
-_PIPES: dict[str, dict[str, Any]] = {
-    "ner": {
-        "model": {
-            "@architectures": "spacy.TransitionBasedParser.v2",
-            "state_type": "ner",
-            "extra_state_tokens": False,
-            "hidden_width": 16,
-            "maxout_pieces": 2,
-            "use_upper": False,
-            "nO": None,
-            "tok2vec": _LISTENER,
-        }
-    },
-    "tagger": {
-        "model": {
-            "@architectures": "spacy.Tagger.v2",
-            "nO": None,
-            "normalize": False,
-            "tok2vec": _LISTENER,
-        },
-        "scorer": {"@scorers": "spacy_cnm.joint_tag_scorer.v1"},
-    },
-    "textcat": {
-        "model": {
-            "@architectures": "spacy.TextCatReduce.v1",
-            "exclusive_classes": True,
-            "use_reduce_first": False,
-            "use_reduce_last": False,
-            "use_reduce_max": False,
-            "use_reduce_mean": True,
-            "nO": None,
-            "tok2vec": _LISTENER,
-        }
-    },
-    "sentencizer": {"punct_chars": ["。", "！"]},
-    "cnm_word_merger": {},
-}
 
 
 @pytest.fixture(scope="session")
@@ -92,26 +46,11 @@ def records() -> list[Record]:
 
 
 @pytest.fixture(scope="session")
-def demo_nlp(cnm_folder: Path) -> Language:
+def demo_nlp(train_pipeline: Callable[..., Language]) -> Language:
     """The small pipeline: right about the texts it has seen, which is enough here."""
-    # Threads that wait for each other cost more than they save on products this small.
-    torch.set_num_threads(1)
-    spacy.util.fix_random_seed(0)
-    nlp = reference_nlp()
-    model = {
-        "@architectures": "spacy_cnm.CNMTransformerModel.v1",
-        "name": str(cnm_folder),
-        "get_spans": {"@span_getters": "spacy_cnm.wordpiece_spans.v1", "window": 30, "stride": 20},
-    }
-    nlp.add_pipe("transformer", config={"model": model})
-    for name, config in _PIPES.items():
-        nlp.add_pipe(name, config=config)
+    pipes = ("ner", "tagger", "textcat", "sentencizer", "cnm_word_merger")
+    nlp = train_pipeline(pipes, RECORDS, steps=100)
     nlp.meta["name"], nlp.meta["version"] = "small", "1.2.3"
-    examples = [Example(nlp.make_doc(r.text), make_doc(nlp, r)) for r in RECORDS]
-    optimizer = nlp.initialize(lambda: examples)
-    optimizer.learn_rate = 0.005
-    for _ in range(100):
-        nlp.update(examples, sgd=optimizer)
     return nlp
 
 

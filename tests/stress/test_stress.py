@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,39 +29,9 @@ RECORDS = [
 
 
 @pytest.fixture(scope="module")
-def nlp(cnm_folder: Path) -> Language:
+def nlp(train_pipeline: Callable[..., Language]) -> Language:
     """A pipeline that finds the names that it has seen."""
-    spacy.util.fix_random_seed(0)
-    nlp = spacy.blank("zh")
-    encoder = {
-        "@architectures": "spacy_cnm.CNMTransformerModel.v1",
-        "name": str(cnm_folder),
-        "get_spans": {"@span_getters": "spacy_cnm.wordpiece_spans.v1", "window": 30, "stride": 20},
-    }
-    listener = {
-        "@architectures": "spacy-transformers.TransformerListener.v1",
-        "grad_factor": 1.0,
-        "upstream": "*",
-        "pooling": {"@layers": "reduce_mean.v1"},
-    }
-    parser = {
-        "@architectures": "spacy.TransitionBasedParser.v2",
-        "state_type": "ner",
-        "extra_state_tokens": False,
-        "hidden_width": 16,
-        "maxout_pieces": 2,
-        "use_upper": False,
-        "nO": None,
-        "tok2vec": listener,
-    }
-    nlp.add_pipe("transformer", config={"model": encoder})
-    nlp.add_pipe("ner", config={"model": parser})
-    examples = [Example(nlp.make_doc(r.text), make_doc(nlp, r)) for r in RECORDS]
-    optimizer = nlp.initialize(lambda: examples)
-    optimizer.learn_rate = 0.005
-    for _ in range(60):
-        nlp.update(examples, sgd=optimizer)
-    return nlp
+    return train_pipeline(("ner",), RECORDS, steps=60)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
