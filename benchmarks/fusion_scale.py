@@ -4,8 +4,9 @@
 
 Every run starts from the same random weights and reads the same batches with the same masks; they
 differ in the scale of the structure vectors before the fusion, in whether it is learned, and in the
-learning rate of the structure encoder. `rare` is text with characters outside the vocabulary. What
-is finished is kept in the output folder and not done again.
+learning rate of the structure encoder. `rare` is text with characters outside the vocabulary; the
+last column is the share of the characters never met whose components are all named. What is
+finished is kept in the output folder and not done again.
 """
 
 import json
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from encoder_heldout import never_met
 
-from spacy_cnm.modeling import CNMBertModel, load_or_wrap
+from spacy_cnm.modeling import CNMBertForPreTraining, CNMBertModel, load_or_wrap
 
 #: name -> (fields of CNMBertConfig, overrides of configs/pretrain_mini.cfg)
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
@@ -39,8 +41,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 COLUMNS = {
     "loss": ("heldout", "mlm_loss"),
     "loss, rare": ("rare", "mlm_loss"),
-    "component recall": ("heldout", "component_recall"),
     "recall outside": ("rare", "outside_recall"),
+    "never met": ("never met", "component_accuracy"),
 }
 
 
@@ -58,7 +60,7 @@ def main(
     typer.echo("| | " + " | ".join(COLUMNS) + " |\n| --- |" + " --- |" * len(COLUMNS))
     for name in VARIANTS:
         if found := _results(output, name):
-            cells = [found[part].get(key) for part, key in COLUMNS.values()]
+            cells = [found.get(part, {}).get(key) for part, key in COLUMNS.values()]
             shown = ["" if value is None else f"{value:.3f}" for value in cells]
             typer.echo(f"| {name} | " + " | ".join(shown) + " |")
 
@@ -80,6 +82,12 @@ def _run(name: str, encoder: Path, corpus: Path, steps: int, output: Path) -> No
     arguments = [part for key, value in settings.items() for part in (f"--{key}", value)]
     command = ["spacy_cnm", "pretrain", "configs/pretrain_mini.cfg", "--output", str(folder)]
     subprocess.run([sys.executable, "-m", *command, *arguments], check=True)
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    results: dict[str, Any] = json.loads(lines[-1])["heldout"]
+    model, _ = load_or_wrap(folder / "model-last", cls=CNMBertForPreTraining)
+    if model.config.component_loss_weight:
+        results["never met"] = never_met(model, corpus / "characters.tsv")[1]
+    (folder / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 def _with_settings(source: Path, target: Path, fields: dict[str, Any]) -> None:
@@ -96,11 +104,10 @@ def _with_settings(source: Path, target: Path, fields: dict[str, Any]) -> None:
 
 def _results(output: Path, name: str) -> dict[str, Any] | None:
     """The last held-out metrics of a finished run."""
-    folder = output / _slug(name)
-    if not (folder / "model-last").exists():
+    path = output / _slug(name) / "results.json"
+    if not path.exists():
         return None
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    found: dict[str, Any] = json.loads(lines[-1])["heldout"]
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 

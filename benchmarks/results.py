@@ -32,6 +32,7 @@ SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
             "resume": "Resume",
             "cclue": "C-CLUE",
             "dvsktt": "DVSKTT",
+            "demo": "demo (People's Daily)",
         },
         {
             "F": ("scores", "ents_f"),
