@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 from encoder_heldout import never_met
 
+from spacy_cnm.files import atomic_path
 from spacy_cnm.modeling import CNMBertForPreTraining, CNMBertModel, load_or_wrap
 
 #: name -> (fields of CNMBertConfig, overrides of configs/pretrain_mini.cfg)
@@ -54,9 +55,15 @@ def main(
     output: Annotated[Path, typer.Option()] = Path("training/fusion_scale"),
 ) -> None:
     """Run the variants that are missing, and print the table of all that are there."""
+    settings = {"encoder": str(encoder), "corpus": str(corpus), "steps": steps}
     for name in only or VARIANTS:
-        if not _results(output, name):
-            _run(name, encoder, corpus, steps, output)
+        if name not in VARIANTS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(map(repr, VARIANTS))}")
+        found = _results(output, name)
+        if not found:
+            _run(name, settings, output)
+        elif found["settings"] != settings:
+            raise typer.BadParameter(f"{output} has runs of other settings: {found['settings']}")
     typer.echo("| | " + " | ".join(COLUMNS) + " |\n| --- |" + " --- |" * len(COLUMNS))
     for name in VARIANTS:
         if found := _results(output, name):
@@ -65,29 +72,31 @@ def main(
             typer.echo(f"| {name} | " + " | ".join(shown) + " |")
 
 
-def _run(name: str, encoder: Path, corpus: Path, steps: int, output: Path) -> None:
-    fields, overrides = VARIANTS[name]
+def _run(name: str, settings: dict[str, Any], output: Path) -> None:
+    fields, changes = VARIANTS[name]
+    encoder, corpus, steps = Path(settings["encoder"]), Path(settings["corpus"]), settings["steps"]
     folder = output / _slug(name)
     shutil.rmtree(folder, ignore_errors=True)
     _with_settings(encoder, output / f"{_slug(name)}-start", fields)
-    settings = {
+    overrides = {
         "paths.source": str(output / f"{_slug(name)}-start"),
         "paths.corpus": str(corpus),
         "training.steps": str(steps),
         "optimizer.warmup_steps": str(steps // 8),
         "logging.evaluate_every": str(steps),
         "logging.checkpoint_every": str(steps),
-        **overrides,
+        **changes,
     }
-    arguments = [part for key, value in settings.items() for part in (f"--{key}", value)]
+    arguments = [part for key, value in overrides.items() for part in (f"--{key}", value)]
     command = ["spacy_cnm", "pretrain", "configs/pretrain_mini.cfg", "--output", str(folder)]
     subprocess.run([sys.executable, "-m", *command, *arguments], check=True)
     lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    results: dict[str, Any] = json.loads(lines[-1])["heldout"]
+    results: dict[str, Any] = {"settings": settings, **json.loads(lines[-1])["heldout"]}
     model, _ = load_or_wrap(folder / "model-last", cls=CNMBertForPreTraining)
     if model.config.component_loss_weight:
         results["never met"] = never_met(model, corpus / "characters.tsv")[1]
-    (folder / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    with atomic_path(folder / "results.json") as temporary:
+        temporary.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 def _with_settings(source: Path, target: Path, fields: dict[str, Any]) -> None:

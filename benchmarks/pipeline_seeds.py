@@ -33,6 +33,9 @@ def main(
     ] = [],  # noqa: B006
 ) -> None:
     """Train and score what is missing."""
+    for encoder in encoders:
+        if not all(encoder.partition("=")):
+            raise typer.BadParameter(f"{encoder!r} is not NAME=FOLDER")
     # A seed of each encoder before the next seed, so that what is there can be compared early.
     for seed in seeds:
         for encoder in encoders:

@@ -91,6 +91,8 @@ def main(
 ) -> None:
     """Write the page."""
     found = read(metrics)
+    if not found:
+        raise typer.BadParameter(f"{metrics} has no DATASET/ENCODER-SEED.json")
     lines = [INTRODUCTION]
     for title, datasets, rows in SECTIONS:
         lines += section(title, datasets, rows, found)
@@ -103,7 +105,11 @@ def read(folder: Path) -> Found:
     found: Found = defaultdict(lambda: defaultdict(dict))
     for path in sorted(folder.glob("*/*.json")):
         if match := re.fullmatch(r"(.+)-(\d+)", path.stem):
-            content = json.loads(path.read_text(encoding="utf-8"))
+            try:
+                content = json.loads(path.read_text(encoding="utf-8"))
+                content["scores"].items()
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise typer.BadParameter(f"{path} holds no scores. Move it away.") from error
             found[path.parent.name][match[1]][int(match[2])] = content
     return found
 

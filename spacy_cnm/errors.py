@@ -188,6 +188,10 @@ class Errors:
         "{path}: no trained pipeline (no config.cfg with components in it). Give the folder "
         "model-last."
     )
+    E241 = (
+        "{path}: this pipeline cannot be loaded ({reason}). If its training was killed while it "
+        "was saved, give the folder model-best beside it."
+    )
     # --- corpora -----------------------------------------------------------------------------
     E301 = "{path}: cannot be read ({reason})."
     E302 = (
@@ -239,7 +243,10 @@ class Errors:
     E320 = (
         "{name} would be empty, with --dev-share {share:g} of {n} documents. Choose another share."
     )
-    E321 = "There is no data set {name!r}; known are: {known}."
+    E321 = (
+        "There is no data set {name!r}; known are: {known}. Convert a corpus of your own with "
+        "'spacy-cnm corpora ner', 'conllu' or 'textcat' (docs/workflow.md)."
+    )
     E322 = (
         "The data set {name} is not complete. Missing: {missing}. Name a folder that has it with "
         "--root, or fetch it where that is possible (docs/workflow.md)."
@@ -248,6 +255,7 @@ class Errors:
         "Not what project.yml expects (cut off, or another version): {files}. Moved aside (ending "
         "{ending}). Fetch again: python -m spacy project assets."
     )
+    E325 = "{path}: nothing in it can be used, so nothing is written."
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."
@@ -288,7 +296,11 @@ class Errors:
     )
     E433 = "level is {level}: a share of 0 to 1 is needed."
     E434 = "{path}: has no entity with the label {labels}; it has: {known}. Choose with --label."
-    E435 = "{path}: the encoder's vocabulary has all of its ideographs. Give rarer ones."
+    E435 = "The encoder's vocabulary has all the characters that names may have. Give rarer ones."
+    E436 = (
+        "Document {number} has {length:,} characters, more than the pipeline takes "
+        "(nlp.max_length, {longest:,}). Split it."
+    )
     # --- pretraining -------------------------------------------------------------------------
     # Texts, words, masks and batches: E501..E514.
     E501 = (

@@ -121,6 +121,10 @@ def atomic_folder(path: _Path, *, keep_others: bool = False) -> Iterator[Path]:
             for file in new.rglob("*"):
                 if file.is_file():
                     file.chmod(_file_mode())
+            for file in new.iterdir():
+                if keep_others and (target / file.name).is_dir() and not file.is_dir():
+                    found = target / file.name
+                    raise CNMError(Errors.E314.format(path=found, found="folder", wanted="file"))
             if keep_others and _has_others(target, new):
                 for file in sorted(new.iterdir()):
                     os.replace(file, target / file.name)
@@ -175,7 +179,8 @@ def _prepare(path: _Path) -> Path:
     """Give where to write, its folder made and cleaned of what killed runs left for it."""
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    ours = re.compile(re.escape(_prefix(target, "PID")).replace("PID", "([0-9]+)"))
+    # With a second dot: the temporary of a temporary.
+    ours = re.compile(r"\.?" + re.escape(_prefix(target, "PID")).replace("PID", "([0-9]+)"))
     for name in os.listdir(target.parent) if os.access(target.parent, os.R_OK) else ():
         match = ours.match(name)
         if match and not _is_alive(int(match[1])):

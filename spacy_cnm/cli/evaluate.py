@@ -57,11 +57,12 @@ def show(
     """Show what a pipeline makes of texts: words, entities, rare characters, category."""
     if not all(text.strip() for text in texts or ()):
         raise CNMError(Errors.E423)
-    from spacy_cnm.evaluation.pipelines import load_pipeline
+    from spacy_cnm.evaluation.pipelines import check_lengths, load_pipeline
     from spacy_cnm.evaluation.show import EXAMPLES, describe
     from spacy_cnm.evaluation.vocabulary import vocabulary_of
 
     nlp = load_pipeline(model, gpu_id=gpu_id)
+    check_lengths(nlp, texts or ())
     vocabulary = vocabulary_of(nlp)
     docs = nlp.pipe(texts or EXAMPLES)
     typer.echo("\n\n".join(describe(doc, vocabulary) for doc in docs))

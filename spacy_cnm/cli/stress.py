@@ -23,7 +23,7 @@ def stress(
     ] = "first",
     characters: Annotated[
         Path | None,
-        typer.Option(metavar="TEXT", help="Only ideographs of this text; default: the BMP's."),
+        typer.Option(metavar="FILE", help="Only ideographs of this text file; default: the BMP's."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the choice of characters.")] = 0,
     gpu_id: GpuId = -1,
@@ -42,4 +42,5 @@ def stress(
         if row.get("characters"):
             changed = f"{row['changed']:10,}{row['alike'] / row['characters']:8.0%}"
         typer.echo(f"{name:8}{cells}{changed}")
+    typer.echo("alike: substitutes with the main component of what they replace; others are any.")
     write_json(found, out)

@@ -29,7 +29,7 @@ def check_assets(project: Path) -> dict[str, str]:
     config = _read(project / "project.yml")
     states: dict[str, str] = {}
     damaged: list[str] = []
-    for asset in config.get("assets") or []:
+    for asset in config["assets"]:
         path, checksum = project / asset["dest"], asset.get("checksum")
         if not path.is_file():
             states[asset["dest"]] = "not fetched"
@@ -49,7 +49,12 @@ def check_assets(project: Path) -> dict[str, str]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return dict(srsly.read_yaml(path))
+        config = dict(srsly.read_yaml(path) or {})
+        config["assets"] = config.get("assets") or []
+        for asset in config["assets"]:
+            if not isinstance(asset, dict) or not isinstance(asset.get("dest"), str):
+                raise ValueError(f"assets: {asset!r} has no 'dest'")
+        return config
     except (OSError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise CNMError(Errors.E301.format(path=path, reason=reason)) from error

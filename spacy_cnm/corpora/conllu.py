@@ -11,6 +11,8 @@ from .text_files import read_lines
 #: Where a tag may be taken from, and the column.
 TAGS = {"upos": 3, "xpos": 4}
 _COLUMNS = 10
+#: Characters of a word's number at most; Python does not convert numbers of any length.
+_LONGEST = 20
 
 
 class _Row(NamedTuple):
@@ -85,7 +87,7 @@ def _read_sentence(
         start = text.find(unit.form, end)
         if start < 0 or text[end:start].strip():
             return Rejected(Finding(Reason.WORDS_TEXT, unit.place))
-        if unit.tag == "_":
+        if unit.tag.strip() in ("", "_"):
             return Rejected(Finding(Reason.BAD_WORD, unit.place))
         end = start + len(unit.form)
         spans.append(Span(start, end, unit.tag))
@@ -102,6 +104,8 @@ def _row(line: str, place: Place, column: int) -> _Row | None:
     if len(cells) > _COLUMNS:
         raise ValueError(Reason.EXTRA_COLUMN)
     number, form, tag = cells[0], cells[1], cells[column]
+    if len(number) > _LONGEST:
+        raise ValueError(Reason.BAD_NUMBER)
     if all(part.isdecimal() for part in number.split(".")) and "." in number:
         return None
     first, _, last = number.partition("-")

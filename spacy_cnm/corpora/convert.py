@@ -60,6 +60,8 @@ def convert(
     report = Report(os.fspath(source))
     records = list(usable(read(source), report))
     report.check(max_bad, max_repaired)
+    if not records:
+        raise CNMError(Errors.E325.format(path=os.fspath(source)))
     if documents:
         records = join_documents(records, report.source)
     parts = [records]

@@ -113,6 +113,9 @@ def convert_dataset(
         written = write_demo(corpus, folder, progress=settings.get("progress", False))
         return [(report, {}) for report in corpus.reports[:-1]] + [(corpus.reports[-1], written)]
     check_outputs(files.values(), folder=folder)
+    outputs = {f"{split}.{ending}" for split in files for ending in ("spacy", "report.json")}
+    outputs |= {"dev.spacy", "train.txt"}
+    check_outputs(files.values(), files=[Path(folder, name) for name in sorted(outputs)])
     converted = []
     with atomic_folder(folder, keep_others=True) as temporary:
         for split, path in files.items():

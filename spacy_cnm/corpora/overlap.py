@@ -25,7 +25,8 @@ class SentenceIndex:
 
     def __init__(self) -> None:
         self._whole: dict[str, str] = {}
-        self._by_start: defaultdict[str, list[str]] = defaultdict(list)
+        # How long the sentences are that begin with some letters: few, where these are many.
+        self._lengths: defaultdict[str, set[int]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._whole)
@@ -36,15 +37,15 @@ class SentenceIndex:
             if key not in self._whole:
                 self._whole[key] = owner
                 if len(key) >= MIN_LETTERS:
-                    self._by_start[key[:MIN_LETTERS]].append(key)
+                    self._lengths[key[:MIN_LETTERS]].add(len(key))
 
     def find(self, text: str) -> str | None:
-        """Give the owner of the first sentence that a text holds, or None."""
+        """Give the owner of the first, shortest sentence that a text holds, or None."""
         letters = "".join(filter(str.isalnum, comparable(text)))
         if letters in self._whole:
             return self._whole[letters]
         for i in range(len(letters) - MIN_LETTERS + 1):
-            for key in self._by_start.get(letters[i : i + MIN_LETTERS], ()):
-                if letters.startswith(key, i):
-                    return self._whole[key]
+            for length in sorted(self._lengths.get(letters[i : i + MIN_LETTERS], ())):
+                if (owner := self._whole.get(letters[i : i + length])) is not None:
+                    return owner
         return None

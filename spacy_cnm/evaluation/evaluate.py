@@ -13,7 +13,7 @@ from spacy_cnm.corpora.docs import read_docs
 from spacy_cnm.errors import CNMError, Errors
 
 from .gold import Gold, count_gold, read_gold
-from .pipelines import full_name, load_pipeline
+from .pipelines import check_lengths, full_name, load_pipeline
 from .scores import Scores, score
 from .speed import Speed, run
 
@@ -91,6 +91,7 @@ def evaluate(
     gold = read_gold(test)
     seen = None if train is None else {_letters(doc.text) for doc in read_docs(train)}
     nlp = load_pipeline(model, gpu_id=gpu_id)
+    check_lengths(nlp, (doc.text for doc in gold.docs))
     segmenters = _score_segmenters(gold, baseline, test)
     predicted, speed = run(nlp, [doc.text for doc in gold.docs], batch_size=batch_size)
     examples = [Example(*pair) for pair in zip(predicted, gold.docs, strict=True)]

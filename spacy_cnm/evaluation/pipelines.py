@@ -1,5 +1,7 @@
 """Load a trained pipeline, with errors that say what to do."""
 
+from collections.abc import Iterable
+
 import spacy
 from spacy.language import Language
 
@@ -23,8 +25,19 @@ def load_pipeline(name: str, *, gpu_id: int = -1) -> Language:
         return spacy.load(name)
     except OSError as error:
         raise CNMError(Errors.E410.format(name=name, reason=_one_line(error))) from error
-    except (ValueError, ImportError) as error:
+    except Exception as error:  # of whatever library meets the damage
         raise CNMError(Errors.E411.format(name=name, reason=_one_line(error))) from error
+
+
+def check_lengths(nlp: Language, texts: Iterable[str]) -> None:
+    """Check that a pipeline takes texts of these lengths.
+
+    RAISES: CNMError for the first that is too long.
+    """
+    for number, text in enumerate(texts, start=1):
+        if len(text) > nlp.max_length:
+            settings = {"number": number, "length": len(text), "longest": nlp.max_length}
+            raise CNMError(Errors.E436.format(**settings))
 
 
 def full_name(nlp: Language) -> str:
@@ -38,4 +51,4 @@ def sets(nlp: Language, attribute: str) -> bool:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return " ".join(str(error).split()) or type(error).__name__

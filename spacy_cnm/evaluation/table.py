@@ -26,7 +26,8 @@ def table(evaluation: Evaluation) -> list[str]:
         shown = [
             f"{key} {scores.values[key]:.4f}" for key in keys if scores.values.get(key) is not None
         ]
-        lines.append(f"{len(part.docs):,} documents not in training: {', '.join(shown)}")
+        scored = ", ".join(shown) or "nothing to score"
+        lines.append(f"{len(part.docs):,} documents not in training: {scored}")
     lines += [f"{name}: missing, {reason}" for name, reason in missing.items()]
     lines += [
         "",

@@ -37,6 +37,10 @@ class CNMBertConfig(BertConfig):
     structure_input (str): what is fused. "tree": the Tree-MLP's vectors; "flat": the components
         of the tree without operators and order; "none": zeros, so that only tokens are seen. The
         modules and their initial weights are the same in all three.
+    token_dropout (float): share of the ideographs with a tree that, in training, lose their token:
+        its embedding is that of [UNK], their structure stays. So the encoder learns to read
+        structure where there is nothing else, as outside the vocabulary; without structure, it is
+        plain word dropout.
     component_loss_weight (float): lambda, the weight of the auxiliary component loss in
         pretraining (paper: 0.1); 0 leaves it out.
     fusion_layer_norm (bool): the LayerNorm of equation 5. Right when pretraining from scratch;
@@ -60,6 +64,7 @@ class CNMBertConfig(BertConfig):
         structure_scale: float = 0.04,
         learn_structure_scale: bool = False,
         structure_input: str = "tree",
+        token_dropout: float = 0.0,
         component_loss_weight: float = 0.1,
         fusion_layer_norm: bool = True,
         structure_fingerprint: str = "",
@@ -76,6 +81,7 @@ class CNMBertConfig(BertConfig):
         self.structure_scale = structure_scale
         self.learn_structure_scale = learn_structure_scale
         self.structure_input = structure_input
+        self.token_dropout = token_dropout
         self.component_loss_weight = component_loss_weight
         self.fusion_layer_norm = fusion_layer_norm
         self.structure_fingerprint = structure_fingerprint
@@ -104,6 +110,7 @@ class CNMBertConfig(BertConfig):
             ("structure_scale", _is_positive, "a finite number above 0"),
             ("learn_structure_scale", _is_switch, "true or false"),
             ("structure_input", STRUCTURE_INPUTS.__contains__, f"one of {STRUCTURE_INPUTS}"),
+            ("token_dropout", _is_share, "a number of at least 0 and below 1"),
             ("component_loss_weight", _is_weight, "a finite number of at least 0"),
             ("fusion_layer_norm", _is_switch, "true or false"),
         ):
@@ -120,6 +127,10 @@ def _is_weight(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < math.inf
+
+
+def _is_share(value: object) -> bool:
+    return _is_weight(value) and value < 1  # type: ignore[operator]
 
 
 def _is_positive(value: object) -> bool:

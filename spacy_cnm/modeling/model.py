@@ -12,6 +12,7 @@ from transformers.modeling_outputs import (
 )
 
 from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.ids import FIRST_ROW
 
 from .checkpoint import check_loaded, loading_errors, silent_about_pooler
 from .config import CNMBertConfig
@@ -113,16 +114,20 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
     def fuse(self, input_ids: Tensor, struct_idx: Tensor | None = None) -> Tensor:
         """Fused embeddings z (paper, equation 5).
 
-        A fused embedding is a function of the id, so it is computed once for each distinct one.
+        A fused embedding is a function of the id, so it is computed once for each distinct one. In
+        training, `token_dropout` of the ideographs with a tree have [UNK]'s token embedding.
 
         input_ids: (B, T) int64, extended ids.
         struct_idx: (B, T) int64, rows of the structure table in place of the ids' own.
         RETURNS: (B, T, d) float.
         """
-        if struct_idx is not None:
-            return self._fuse(input_ids, self._structure(struct_idx))
-        ids, places = _distinct(input_ids)
-        return F.embedding(places, self._fuse(ids, self._structure(self.structure_rows(ids))))
+        if struct_idx is None:
+            ids, places = _distinct(input_ids)
+            rows = self.structure_rows(ids)
+        else:
+            ids, rows = input_ids.flatten(), struct_idx.expand_as(input_ids).flatten()
+            places = torch.arange(len(ids), device=ids.device).view_as(input_ids)
+        return self._fuse(ids, self._structure(rows), places)
 
     def fuse_beside(self, input_ids: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Fused embeddings, and structure vectors that do not enter them, from one evaluation.
@@ -135,7 +140,7 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
         inputs = [] if self.config.structure_input == "none" else [self.structure_rows(ids)]
         vectors = self.structure(torch.cat([*inputs, rows]))
         structure, beside = vectors.tensor_split([len(vectors) - len(rows)])
-        return F.embedding(places, self._fuse(ids, structure if inputs else None)), beside
+        return self._fuse(ids, structure if inputs else None, places), beside
 
     def structure_rows(self, ids: Tensor) -> Tensor:
         """Rows of the structure table of extended ids: (...) integer to (...) integer."""
@@ -144,9 +149,19 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
     def _structure(self, rows: Tensor) -> Tensor | None:
         return None if self.config.structure_input == "none" else self.structure(rows)
 
-    def _fuse(self, ids: Tensor, structure: Tensor | None) -> Tensor:
-        tokens = self.embeddings.word_embeddings(_look_up(self.token_index, ids))
-        return self.fusion(tokens, structure)
+    def _fuse(self, ids: Tensor, structure: Tensor | None, places: Tensor) -> Tensor:
+        """Fused embeddings of ids (n,) with structure (n, d_s), at the places (B, T) they stand."""
+        tokens = _look_up(self.token_index, ids)
+        fused = self.fusion(self.embeddings.word_embeddings(tokens), structure)
+        share = self.config.token_dropout
+        if self.training and share:
+            unknown = torch.full_like(tokens, self.config.unk_token_id)
+            without = self.fusion(self.embeddings.word_embeddings(unknown), structure)
+            fused = torch.cat([fused, without])
+            dropped = torch.rand(places.shape, device=places.device) < share
+            dropped &= _look_up(self.structure_rows(ids), places) >= FIRST_ROW
+            places = places + len(ids) * dropped
+        return F.embedding(places, fused)
 
     def base_labels(self, labels: Tensor) -> Tensor:
         """Masked-LM labels in the output space.

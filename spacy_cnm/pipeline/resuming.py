@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import spacy
 from spacy.util import load_config
 from thinc.api import Config
 
@@ -18,19 +19,25 @@ def resume_config(pipeline: Path) -> Config:
     pipeline: folder that `spacy train` has written, such as `model-last`, which is also written
         when training is stopped with Ctrl-C.
     RETURNS: the config that it was trained with, each component sourced from the folder.
-    RAISES: CNMError when there is no trained pipeline with components in the folder.
+    RAISES: CNMError when there is no trained pipeline with components in the folder, or a damaged
+        one.
     """
     path = pipeline / "config.cfg"
-    if not path.is_file():
+    if not (path.is_file() and (pipeline / "meta.json").is_file()):
         raise CNMError(Errors.E240.format(path=pipeline))
-    config = load_config(path)
-    names = config.get("nlp", {}).get("pipeline")
+    try:
+        names = spacy.load(pipeline).component_names
+        config = load_config(path)
+        # The seed decides on the order of the texts; with the same, those read before come first.
+        seed = int(config["system"].get("seed") or 0) + 1
+    except Exception as error:  # of whatever library meets the damage
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise CNMError(Errors.E241.format(path=pipeline, reason=reason)) from error
     if not names:
         raise CNMError(Errors.E240.format(path=pipeline))
     source = str(pipeline.resolve())
     config["components"] = {name: {"source": source} for name in names}
-    # The seed decides on the order of the texts; with the same one, those read before come first.
-    config["system"]["seed"] = int(config.get("system", {}).get("seed") or 0) + 1
+    config["system"]["seed"] = seed
     config["training"]["seed"] = "${system.seed}"
     config["initialize"]["components"] = {}
     return config

@@ -55,6 +55,8 @@ class ModelSection(_Section):
     flat (bool): a bag of components in place of the tree.
     fusion (bool): False leaves the structure out of the encoder's input; with `aux` the structure
         encoder still learns.
+    token_dropout (float): share of the ideographs that lose their token in training, structure
+        alone stays.
     aux (bool): the auxiliary component loss.
     component_loss_weight (float): its weight lambda.
     """
@@ -65,6 +67,7 @@ class ModelSection(_Section):
     use_structure: bool = True
     flat: bool = False
     fusion: bool = True
+    token_dropout: _Share = 0.0
     aux: bool = True
     component_loss_weight: Annotated[float, Field(gt=0)] = 0.1
 
@@ -73,6 +76,7 @@ class ModelSection(_Section):
         fused = self.use_structure and self.fusion
         return {
             "structure_input": ("flat" if self.flat else "tree") if fused else "none",
+            "token_dropout": self.token_dropout,
             "component_loss_weight": (
                 self.component_loss_weight if self.use_structure and self.aux else 0.0
             ),

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from spacy_cnm.corpora.text_files import read_lines
 from spacy_cnm.errors import CNMError, Errors
@@ -13,6 +13,8 @@ from spacy_cnm.ids import is_ideograph
 
 from .substitutes import Substitutes
 
+#: What the tokens of a document keep. Not the norm, which is that of the characters.
+_ATTRIBUTES = ["TAG", "POS", "MORPH", "LEMMA", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"]
 #: How much of a name changes: one character, all but the one that says what it is (the surname in
 #: front, 省 or 市 at the end), or all.
 Severity = Literal["one", "most", "all"]
@@ -96,10 +98,23 @@ class RareNames:
     def document(self, doc: Doc) -> Doc:
         """Make a document with the names changed and all annotations in place.
 
+        What is not annotated stays so: an unknown entity is not one outside of all.
+
         doc: a reference document whose tokens are single characters.
         """
-        content = {**doc.to_json(), "text": self.text(doc)}
-        return Doc(doc.vocab).from_json(content)
+        text = self.text(doc)
+        words = [text[token.idx : token.idx + len(token)] for token in doc]
+        new = Doc(doc.vocab, words=words, spaces=[bool(token.whitespace_) for token in doc])
+        # Both of these at once are an error.
+        bounds = ["HEAD", "DEP"] if doc.has_annotation("DEP") else ["SENT_START"]
+        attributes: list[int | str] = [*_ATTRIBUTES, *bounds]
+        new.from_array(attributes, cast(Any, doc.to_array(attributes)))
+        new.cats = dict(doc.cats)
+        for name, group in doc.spans.items():
+            new.spans[name] = [
+                Span(new, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id) for s in group
+            ]
+        return new
 
 
 def check_settings(severity: str, keep: str) -> None:

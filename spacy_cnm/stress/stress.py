@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.evaluation.gold import read_gold
-from spacy_cnm.evaluation.pipelines import full_name, load_pipeline
+from spacy_cnm.evaluation.pipelines import check_lengths, full_name, load_pipeline
 from spacy_cnm.evaluation.vocabulary import vocabulary_of
 
 from .rare_names import (
@@ -47,14 +47,16 @@ def stress(
     RAISES: CNMError for a pipeline or file that cannot be used, or without such entities.
     """
     check_settings(SEVERITIES[0], keep)
+    labels = sorted(set(labels))
     gold = read_gold(test)
     if not any(ent.label_ in labels for doc in gold.docs for ent in doc.ents):
-        known = ", ".join(sorted(gold.entities or ()))
+        known = ", ".join(sorted(gold.entities or ())) or "none at all"
         raise CNMError(Errors.E434.format(path=test, labels=", ".join(labels), known=known))
     nlp = load_pipeline(model, gpu_id=gpu_id)
     vocabulary = vocabulary_of(nlp)
     if vocabulary is None:
         raise CNMError(Errors.E432)
+    check_lengths(nlp, (doc.text for doc in gold.docs))
     allowed = None if characters is None else read_characters(characters)
     substitutes = find_substitutes(vocabulary.lacks, allowed)
     rows = {"before": score_labels(nlp, gold.docs, labels)}
@@ -65,7 +67,7 @@ def stress(
     return {
         "model": {"name": full_name(nlp), "version": nlp.meta["version"]},
         "test": gold.source,
-        "labels": sorted(labels),
+        "labels": labels,
         "keep": keep,
         "seed": seed,
         "substitutes": len(substitutes.all),

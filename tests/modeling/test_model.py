@@ -185,3 +185,42 @@ def test_structure_learns(cnm_folder):
     ).sum().backward()
     names = [name for name, p in model.named_parameters() if p.grad is None]
     assert names == ["pooler.dense.weight", "pooler.dense.bias"]
+
+
+@pytest.mark.parametrize("mode", ["tree", "flat", "none"])
+@pytest.mark.parametrize("explicit", [False, True])
+def test_token_dropout_leaves_structure_alone(cnm_folder, mode, explicit):
+    model = CNMBertModel.from_pretrained(cnm_folder, structure_input=mode, token_dropout=0.3)
+    tokenizer = AutoTokenizer.from_pretrained(cnm_folder)
+    ids = tokenizer("天" * 200 + "鑫" * 20 + "。a", return_tensors="pt")["input_ids"]
+    rows = {"struct_idx": model.structure_rows(ids)} if explicit else {}
+    with torch.no_grad():
+        whole = model.fuse(ids)
+        assert torch.equal(model.fuse(ids, **rows), whole), "evaluation drops nothing"
+        model.train()
+        torch.manual_seed(0)
+        got = model.fuse(ids, **rows)
+        unknown = model.embeddings.word_embeddings.weight[model.config.unk_token_id]
+        structure = model._structure(model.structure_rows(ids))
+        without = model.fusion(unknown.expand_as(whole), structure)
+    characters = slice(1, 201)
+    same = torch.isclose(got, whole, atol=1e-6).all(-1)[0]
+    assert not same[characters].all()
+    assert 0.2 < 1 - same[characters].float().mean() < 0.4
+    assert torch.allclose(got[0][~same], without[0][~same], atol=1e-6)
+    others = torch.cat([same[:1], same[201:]])
+    assert others.all(), "neither special tokens, nor punctuation, nor what has no token anyway"
+
+
+def test_token_dropout_draws_the_same_with_and_without_structure(cnm_folder):
+    dropped = []
+    for mode in ("tree", "none"):
+        model = CNMBertModel.from_pretrained(cnm_folder, structure_input=mode)
+        ids = AutoTokenizer.from_pretrained(cnm_folder)("天气" * 50, return_tensors="pt")
+        with torch.no_grad():
+            whole = model.fuse(ids["input_ids"])
+            model.config.token_dropout = 0.3
+            torch.manual_seed(1)
+            got = model.train().fuse(ids["input_ids"])
+        dropped.append(~torch.isclose(got, whole, atol=1e-6).all(-1))
+    assert torch.equal(*dropped)

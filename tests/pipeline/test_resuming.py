@@ -55,6 +55,19 @@ def test_goes_on_from_the_weights(examples, cnm_folder, tmp_path):
         np.testing.assert_array_equal(value, found[key], err_msg=key)
 
 
+@pytest.mark.parametrize("part", ["transformer/model", "ner/model", "vocab/strings.json"])
+def test_damaged_by_a_kill(examples, cnm_folder, tmp_path, part):
+    docs = [eg.reference for eg in examples(spacy.blank("zh"))]
+    DocBin(docs=docs).to_disk(tmp_path / "docs.spacy")
+    data = {"--paths.train": tmp_path / "docs.spacy", "--paths.dev": tmp_path / "docs.spacy"}
+    steps = {"--training.max_steps": 1, "--training.eval_frequency": 1}
+    train(CONFIG, tmp_path / "out", **data, **steps, **{"--paths.encoder": cnm_folder})
+    (tmp_path / "out/model-last" / part).write_bytes(b"")
+    with pytest.raises(CNMError, match="model-best"):
+        resume_config(tmp_path / "out/model-last")
+    resume_config(tmp_path / "out/model-best")
+
+
 def test_no_pipeline(tmp_path):
     with pytest.raises(CNMError, match="model-last"):
         resume_config(tmp_path)

@@ -7,9 +7,11 @@ import pytest
 import srsly
 
 from spacy_cnm.corpora.assets import check_assets
+from spacy_cnm.corpora.conllu import read_conllu
 from spacy_cnm.corpora.datasets import convert_dataset, find_files
 from spacy_cnm.corpora.docs import read_docs
 from spacy_cnm.corpora.ner import convert_ner
+from spacy_cnm.corpora.records import Finding, Place, Reason, Record, Rejected
 from spacy_cnm.corpora.text_readers import read_texts
 from spacy_cnm.errors import CNMError
 
@@ -91,3 +93,44 @@ def test_the_report_says_which_data_set(tmp_path: Path) -> None:
     convert_dataset("cclue", [tmp_path], tmp_path / "out")
     report = json.loads((tmp_path / "out/dev.report.json").read_text(encoding="utf-8"))
     assert (report["dataset"], report["format"]) == ("cclue", "bio")
+
+
+@pytest.mark.parametrize("tag", ["", " ", "_"])
+def test_a_word_without_a_tag_is_no_word(tmp_path, tag):
+    source = tmp_path / "in.conllu"
+    rows = [f"1\t中国\t_\t{tag}\t_\t_\t_\t_\t_\t_", "", "1\t人\t_\tNOUN\t_\t_\t_\t_\t_\t_", ""]
+    source.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    bad, good = read_conllu(source)
+    assert bad == Rejected(Finding(Reason.BAD_WORD, Place(str(source), 1)))
+    assert isinstance(good, Record)
+
+
+def test_a_number_that_python_does_not_read(tmp_path):
+    source = tmp_path / "in.conllu"
+    source.write_text("9" * 5000 + "\t人\t_\tNOUN\t_\t_\t_\t_\t_\t_\n", encoding="utf-8")
+    (bad,) = read_conllu(source)
+    assert bad == Rejected(Finding(Reason.BAD_NUMBER, Place(str(source), 1)))
+
+
+def test_nothing_usable_is_not_written_over_something(tmp_path):
+    source, target = tmp_path / "in.bio", tmp_path / "out.spacy"
+    source.write_text("王 B-PER x y\n", encoding="utf-8")
+    target.write_bytes(b"good")
+    with pytest.raises(CNMError, match="nothing in it can be used"):
+        convert_ner(source, target, max_bad=1.0)
+    assert target.read_bytes() == b"good"
+
+
+@pytest.mark.parametrize(
+    "assets", ["3", "[3]", '"abc"', "{a: b}", "[{url: x}]", "[{dest: 3}]", "[{dest: null}]"]
+)
+def test_assets_that_are_none(tmp_path, assets):
+    (tmp_path / "project.yml").write_text(f"assets: {assets}\n", encoding="utf-8")
+    with pytest.raises(CNMError, match=r"project\.yml"):
+        check_assets(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "title: x\n", "assets:\n", "assets: []\n"])
+def test_a_project_without_assets(tmp_path, content):
+    (tmp_path / "project.yml").write_text(content, encoding="utf-8")
+    assert check_assets(tmp_path) == {}
