@@ -21,7 +21,7 @@ Table = Annotated[
 ]
 StructureSize = Annotated[int, typer.Option(min=1, help="Width of the structure vectors.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random weights.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random weights.")]
 
 
 def wrap(

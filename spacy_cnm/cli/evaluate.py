@@ -30,7 +30,8 @@ def evaluate(
     ] = None,
     gpu_id: GpuId = -1,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents a batch. Default: the pipeline's own.")
+        int | None,
+        typer.Option(min=1, max=2**31 - 1, help="Documents a batch. Default: the pipeline's."),
     ] = None,
 ) -> None:
     """Score a pipeline on a test file: words, tags, entities, categories, and its speed."""
