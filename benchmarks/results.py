@@ -69,9 +69,10 @@ pipelines in nothing but the encoder. Cells are means over seeds and standard de
 percent; the difference is that of the two pipelines of one seed. How each number is computed:
 [evaluation.md](evaluation.md). "Outside" is what has a character outside the base vocabulary.
 
-The runs, with configs/TASK.cfg ([workflow.md](workflow.md) has the tasks), in half precision on CPUs:
+The runs, with configs/TASK.cfg ([workflow.md](workflow.md) has the tasks), in bf16 on CPUs:
 
-    python benchmarks/pipeline_seeds.py DATASET TASK cnm=models/cnm-bert-mini matched=models/bert-mini-matched
+    python benchmarks/pipeline_seeds.py DATASET TASK
+      cnm=models/cnm-bert-mini matched=models/bert-mini-matched
       --override components.transformer.model.mixed_precision=true
       --override 'components.transformer.model.transformer_config={"attn_implementation":"eager"}'
 """
