@@ -33,4 +33,4 @@ $(STAMP): $(VENV)/python $(SOURCES)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist corpus encoder training metrics packages project.lock *.egg-info
+	rm -rf $(VENV) build dist corpus encoder training metrics/*.json packages project.lock *.egg-info
