@@ -179,6 +179,15 @@ def test_the_switches_reach_a_bert_too(source, switches, expected, settings, req
     assert (model.config.structure_input, model.config.component_loss_weight) == expected
 
 
+def test_token_dropout_reaches_the_model_and_what_it_becomes(settings, tmp_path):
+    pretrain(make_config(settings, model__token_dropout=0.3), tmp_path / "output")
+    model, _ = load_or_wrap(tmp_path / "output/model-last")
+    assert model.config.token_dropout == 0.3
+    pretrain(make_config(settings), tmp_path / "without")
+    losses = [read_metrics(tmp_path / run)[0]["mlm_loss"] for run in ("output", "without")]
+    assert losses[0] != losses[1]
+
+
 def test_one_process_has_one_precision(settings, tmp_path):
     config = make_config(settings, training__steps=1)
     pretrain(config, tmp_path / "fp32")
