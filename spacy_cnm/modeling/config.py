@@ -41,6 +41,8 @@ class CNMBertConfig(BertConfig):
         its embedding is that of [UNK], their structure stays. So the encoder learns to read
         structure where there is nothing else, as outside the vocabulary; without structure, it is
         plain word dropout.
+    freeze_structure (bool): the structure encoder does not learn: structure vectors stay those of
+        pretraining, also for characters that the training data lack.
     component_loss_weight (float): lambda, the weight of the auxiliary component loss in
         pretraining (paper: 0.1); 0 leaves it out.
     fusion_layer_norm (bool): the LayerNorm of equation 5. Right when pretraining from scratch;
@@ -65,6 +67,7 @@ class CNMBertConfig(BertConfig):
         learn_structure_scale: bool = False,
         structure_input: str = "tree",
         token_dropout: float = 0.0,
+        freeze_structure: bool = False,
         component_loss_weight: float = 0.1,
         fusion_layer_norm: bool = True,
         structure_fingerprint: str = "",
@@ -82,6 +85,7 @@ class CNMBertConfig(BertConfig):
         self.learn_structure_scale = learn_structure_scale
         self.structure_input = structure_input
         self.token_dropout = token_dropout
+        self.freeze_structure = freeze_structure
         self.component_loss_weight = component_loss_weight
         self.fusion_layer_norm = fusion_layer_norm
         self.structure_fingerprint = structure_fingerprint
@@ -110,6 +114,7 @@ class CNMBertConfig(BertConfig):
             ("structure_scale", _is_positive, "a finite number above 0"),
             ("learn_structure_scale", _is_switch, "true or false"),
             ("structure_input", STRUCTURE_INPUTS.__contains__, f"one of {STRUCTURE_INPUTS}"),
+            ("freeze_structure", _is_switch, "true or false"),
             ("token_dropout", _is_share, "a number of at least 0 and below 1"),
             ("component_loss_weight", _is_weight, "a finite number of at least 0"),
             ("fusion_layer_norm", _is_switch, "true or false"),

@@ -106,6 +106,8 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
         super().__init__(config, add_pooling_layer=add_pooling_layer)
         self.structure = StructureEncoder(config)
         self.fusion = Fusion(config)
+        if config.freeze_structure:
+            self.structure.requires_grad_(False)
         size = config.extended_vocab_size
         self.register_buffer("token_index", torch.zeros(size, dtype=torch.int32))
         self.register_buffer("struct_index", torch.zeros(size, dtype=torch.int32))

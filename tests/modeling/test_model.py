@@ -224,3 +224,12 @@ def test_token_dropout_draws_the_same_with_and_without_structure(cnm_folder):
             got = model.train().fuse(ids["input_ids"])
         dropped.append(~torch.isclose(got, whole, atol=1e-6).all(-1))
     assert torch.equal(*dropped)
+
+
+def test_a_frozen_structure_encoder_does_not_learn(cnm_folder):
+    model = CNMBertModel.from_pretrained(cnm_folder, freeze_structure=True).train()
+    ids = AutoTokenizer.from_pretrained(cnm_folder)("天鑫", return_tensors="pt")["input_ids"]
+    model(ids).last_hidden_state.square().sum().backward()
+    learning = {name.split(".")[0] for name, p in model.named_parameters() if p.grad is not None}
+    assert "structure" not in learning
+    assert {"fusion", "embeddings", "encoder"} <= learning

@@ -446,6 +446,7 @@ def test_component_head_counts_as_structure(model):
         ("component_loss_weight", True),
         ("component_loss_weight", "0.1"),
         ("learn_structure_scale", 1),
+        ("freeze_structure", 1),
         ("token_dropout", 1.0),
         ("token_dropout", -0.1),
         ("token_dropout", float("nan")),
