@@ -1,7 +1,7 @@
 """Configuration of a CNM-BERT: BERT's own plus the sizes of the structure side."""
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 from transformers import BertConfig
 
@@ -128,14 +128,14 @@ def _is_size(value: object) -> bool:
     return type(value) is int and value >= 1
 
 
-def _is_weight(value: object) -> bool:
+def _is_weight(value: object) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value < math.inf
 
 
 def _is_share(value: object) -> bool:
-    return _is_weight(value) and value < 1  # type: ignore[operator]
+    return _is_weight(value) and value < 1
 
 
 def _is_positive(value: object) -> bool:
