@@ -5,7 +5,8 @@ import spacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from spacy_cnm.stress.rare_names import RareNames
+from spacy_cnm.errors import CNMError
+from spacy_cnm.stress.rare_names import RareNames, find_substitutes
 from spacy_cnm.stress.substitutes import Substitutes
 
 
@@ -56,3 +57,9 @@ def test_a_parse_stays(names):
     new = names.document(doc)
     assert [t.head.i for t in new] == [t.head.i for t in doc]
     assert [t.dep_ for t in new] == list("abcde")
+
+
+def test_no_substitute_is_said_in_words():
+    with pytest.raises(CNMError, match=r"^The encoder's vocabulary has all") as error:
+        find_substitutes(lambda char: False)
+    assert "{" not in str(error.value)
