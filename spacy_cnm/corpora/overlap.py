@@ -24,7 +24,8 @@ class SentenceIndex:
     """
 
     def __init__(self) -> None:
-        self._whole: dict[str, str] = {}
+        # The number says which was added first.
+        self._whole: dict[str, tuple[int, str]] = {}
         # How long the sentences are that begin with some letters: few, where these are many.
         self._lengths: defaultdict[str, set[int]] = defaultdict(set)
 
@@ -35,17 +36,21 @@ class SentenceIndex:
         """Add the sentences of a text; `owner` is what `find` gives for them."""
         for key in sentence_keys(comparable(text)):
             if key not in self._whole:
-                self._whole[key] = owner
+                self._whole[key] = (len(self._whole), owner)
                 if len(key) >= MIN_LETTERS:
                     self._lengths[key[:MIN_LETTERS]].add(len(key))
 
     def find(self, text: str) -> str | None:
-        """Give the owner of the first, shortest sentence that a text holds, or None."""
+        """Give the owner of the first sentence that a text holds, or None.
+
+        Of those that begin at the same place it is the one that was added first.
+        """
         letters = "".join(filter(str.isalnum, comparable(text)))
         if letters in self._whole:
-            return self._whole[letters]
+            return self._whole[letters][1]
         for i in range(len(letters) - MIN_LETTERS + 1):
-            for length in sorted(self._lengths.get(letters[i : i + MIN_LETTERS], ())):
-                if (owner := self._whole.get(letters[i : i + length])) is not None:
-                    return owner
+            lengths = self._lengths.get(letters[i : i + MIN_LETTERS], ())
+            keys = (letters[i : i + length] for length in lengths)
+            if found := [self._whole[key] for key in keys if key in self._whole]:
+                return min(found)[1]
         return None

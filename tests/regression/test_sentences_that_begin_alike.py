@@ -21,9 +21,10 @@ def test_work_does_not_grow_with_the_number_of_sentences():
     assert index.find("又，本报北京一月10000日电甲乙丙") == "x"
 
 
-def test_the_shortest_of_those_that_begin_alike():
+def test_the_first_added_of_those_that_begin_alike():
     index = SentenceIndex()
     index.add("本报北京一月三日电甲乙丙", "long")
     index.add("本报北京一月三日电", "short")
-    assert index.find("又，本报北京，一月三日电甲乙丙") == "short"
+    assert index.find("又，本报北京，一月三日电甲乙丙") == "long"
+    assert index.find("又，本报北京，一月三日电甲乙") == "short"
     assert index.find("本报北京一月三日电甲乙丙") == "long", "that very sentence"
