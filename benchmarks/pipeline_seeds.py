@@ -44,9 +44,17 @@ def main(
             metrics = Path("metrics/seeds") / dataset / f"{name}-{seed}.json"
             if not metrics.exists():
                 _run(dataset, name, seed, settings, metrics)
-            elif (found := json.loads(metrics.read_text("utf-8"))["settings"]) != settings:
+            elif (found := _settings(metrics)) != settings:
                 typer.echo(f"{metrics} is from other settings: {found}. Move it away.", err=True)
                 raise typer.Exit(1)
+
+
+def _settings(metrics: Path) -> Any:
+    """The settings of a run; None where the file holds none."""
+    try:
+        return json.loads(metrics.read_text(encoding="utf-8"))["settings"]
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _run(dataset: str, name: str, seed: int, settings: dict[str, Any], metrics: Path) -> None:
@@ -64,7 +72,8 @@ def _run(dataset: str, name: str, seed: int, settings: dict[str, Any], metrics: 
     subprocess.run([*python, *train], check=True)
     scores = output / "metrics.json"
     evaluate = ["spacy_cnm", "evaluate", str(output / "model-best"), str(corpus / "test.spacy")]
-    evaluate += [str(scores), "--train", str(corpus / "train.spacy"), "--baseline", "none"]
+    evaluate += [str(scores), "--train", str(corpus / "train.spacy")]
+    evaluate += ["--baseline", "jieba" if settings["task"] == "tagger" else "none"]
     subprocess.run([*python, *evaluate], check=True)
     content = {"settings": settings, **json.loads(scores.read_text(encoding="utf-8"))}
     scores.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -242,7 +242,14 @@ def plain_batches(
     for start in range(0, len(rows) - n_rows + 1, n_rows):
         batch = collate(rows[start : start + n_rows])
         mask = (batch["input_ids"] != tokenizer.pad_token_id).long()
-        yield MicroBatch(batch["input_ids"], mask, batch["labels"], int(mask.sum()), Position())
+        yield MicroBatch(
+            batch["input_ids"],
+            batch["input_ids"],
+            mask,
+            batch["labels"],
+            int(mask.sum()),
+            Position(),
+        )
 
 
 def timed(batches: Iterable[MicroBatch]) -> tuple[list[MicroBatch], Seconds]:

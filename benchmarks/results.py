@@ -1,12 +1,14 @@
-"""Make docs/results.md from what `pipeline_seeds.py` has measured.
+"""Make docs/results.md from what `pipeline_seeds.py` and `pipeline_stress.py` have measured.
 
-    python benchmarks/results.py metrics/seeds docs/results.md
+    python benchmarks/results.py metrics docs/results.md
 
 One table a task. `cnm` and `matched` are the names under which `pipeline_seeds.py` ran the
-encoders; only seeds that both have count.
+encoders, `cnm-augmented` and `matched-augmented` those of pipelines that were trained against rare
+names; only seeds that both have count.
 """
 
 import json
+import math
 import re
 import statistics
 from collections import defaultdict
@@ -21,6 +23,9 @@ from spacy_cnm.files import atomic_path
 Found: TypeAlias = dict[str, dict[str, dict[int, dict[str, Any]]]]
 #: Names of the encoders that are compared, in the order of the columns.
 ENCODERS = ("matched", "cnm")
+
+#: What is changed by the stress test, and how much of it.
+NAMES, SEVERITIES = ("persons", "places"), ("one", "most", "all")
 
 #: Title, name of the first column, data sets with their titles, and the rows of each: name, path.
 SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
@@ -62,7 +67,7 @@ SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
 INTRODUCTION = """\
 # Results
 
-Made by `python benchmarks/results.py metrics/seeds docs/results.md`; do not edit. *matched* is the
+Made by `python benchmarks/results.py metrics docs/results.md`; do not edit. *matched* is the
 pipeline on `models/bert-mini-matched`, *CNM* the same on `models/cnm-bert-mini`: the encoders
 differ in nothing but the structure ([pretraining.md](pretraining.md#the-shipped-encoder)), the
 pipelines in nothing but the encoder. Cells are means over seeds and standard deviations, in
@@ -93,30 +98,38 @@ pretrained on billions of words (CNM-BERT paper, table 3, span F1). What the enc
 
 
 def main(
-    metrics: Annotated[Path, typer.Argument(help="Folder with DATASET/ENCODER-SEED.json.")],
+    metrics: Annotated[
+        Path,
+        typer.Argument(help="Folder with seeds/DATASET/ENCODER-SEED.json, and maybe stress/."),
+    ],
     out: Annotated[Path, typer.Argument(help="Page to write.")],
 ) -> None:
     """Write the page."""
-    found = read(metrics)
+    found = read(metrics / "seeds", "scores")
     if not found:
-        raise typer.BadParameter(f"{metrics} has no DATASET/ENCODER-SEED.json")
+        raise typer.BadParameter(f"{metrics} has no seeds/DATASET/ENCODER-SEED.json")
     lines = [INTRODUCTION]
     for title, datasets, rows in SECTIONS:
         lines += section(title, datasets, rows, found)
+    entities, words = SECTIONS[0][1], SECTIONS[1][1]
+    lines += segmenters(words, found)
+    lines += section("Named entities by type (F1)", entities, by_type(found), found)
+    for names in NAMES:
+        lines += stress(names, entities, read(metrics / "stress" / names, "results"))
     with atomic_path(out) as temporary:
         temporary.write_text("\n".join(lines) + "\n" + PUBLISHED, encoding="utf-8")
 
 
-def read(folder: Path) -> Found:
-    """What was measured."""
+def read(folder: Path, key: str) -> Found:
+    """What was measured: files with a dictionary of that key."""
     found: Found = defaultdict(lambda: defaultdict(dict))
     for path in sorted(folder.glob("*/*.json")):
         if match := re.fullmatch(r"(.+)-(\d+)", path.stem):
             try:
                 content = json.loads(path.read_text(encoding="utf-8"))
-                content["scores"].items()
+                content[key].items()
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise typer.BadParameter(f"{path} holds no scores. Move it away.") from error
+                raise typer.BadParameter(f"{path} holds no {key}. Move it away.") from error
             found[path.parent.name][match[1]][int(match[2])] = content
     return found
 
@@ -144,11 +157,72 @@ def section(
     return [*heads, "| --- | --- | --- | --- | --- | --- |", *lines, ""]
 
 
+def by_type(found: Found) -> dict[str, tuple[str, ...]]:
+    """Rows of F1 for every type of entity that anything has."""
+    scores = [
+        run["scores"]
+        for runs in found.values()
+        for seeds in runs.values()
+        for run in seeds.values()
+    ]
+    types = {label for values in scores for label in values.get("ents_per_type") or ()}
+    return {label: ("scores", "ents_per_type", label, "f") for label in sorted(types)}
+
+
+def segmenters(datasets: dict[str, str], found: Found) -> list[str]:
+    """What other segmenters get on the same words."""
+    lines = []
+    for name, shown in datasets.items():
+        runs = [run for seeds in found[name].values() for run in seeds.values()]
+        others = {key: row for run in runs for key, row in run.get("segmenters", {}).items()}
+        lines += [f"| {shown} | {key} | {100 * row['word_f']:.2f} |" for key, row in others.items()]
+    if not lines:
+        return []
+    return ["## Other segmenters (words F)", "", "| | | |", "| --- | --- | --- |", *lines, ""]
+
+
+def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
+    """A heading and a table of recall on names before and after; nothing where nothing is."""
+    lines = []
+    for name, shown in datasets.items():
+        for suffix in ("", "-augmented"):
+            matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
+            seeds = sorted(matched.keys() & cnm.keys())
+            for severity in SEVERITIES if seeds else ():
+                cells, losses = [], []
+                for runs in (matched, cnm):
+                    before, after = (
+                        [_value(runs[seed], ("results", row, "r")) or 0.0 for seed in seeds]
+                        for row in ("before", severity)
+                    )
+                    cells += [_cell(before), _cell(after)]
+                    losses.append(statistics.mean(before) - statistics.mean(after))
+                share = f"{losses[1] / losses[0]:.2f}" if losses[0] > 0 else ""
+                row = [shown, "yes" if suffix else "no", severity, *cells, share, str(len(seeds))]
+                lines.append("| " + " | ".join(row) + " |")
+    if not lines:
+        return []
+    heads = ["", "augmented", "changed", "matched before", "after", "CNM before", "after"]
+    heads += ["loss of CNM / of matched", "seeds"]
+    return [
+        f"## Rare names: recall of {names}, before and after the change",
+        "",
+        "| " + " | ".join(heads) + " |",
+        "|" + " --- |" * len(heads),
+        *lines,
+        "",
+    ]
+
+
 def _value(content: Any, path: tuple[str, ...]) -> float | None:
     """A score in percent."""
     for key in path:
         content = None if content is None else content.get(key)
-    return None if content is None else 100 * float(content)
+    if content is None:
+        return None
+    if not math.isfinite(value := float(content)):
+        raise typer.BadParameter(f"{'.'.join(path)} = {value}: measure it again")
+    return 100 * value
 
 
 def _cell(values: list[float], sign: str = "") -> str:

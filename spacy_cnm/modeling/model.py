@@ -131,15 +131,25 @@ class CNMBertModel(CNMBertPreTrainedModel, BertModel):
             places = torch.arange(len(ids), device=ids.device).view_as(input_ids)
         return self._fuse(ids, self._structure(rows), places)
 
-    def fuse_beside(self, input_ids: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def fuse_beside(
+        self, input_ids: Tensor, rows: Tensor, structure_ids: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Fused embeddings, and structure vectors that do not enter them, from one evaluation.
 
         input_ids: (B, T) int64, extended ids.
         rows: (n,) integer, rows of the structure table.
+        structure_ids: (B, T) int64, extended ids of the characters whose structure is fused.
+            Default: `input_ids`.
         RETURNS: (B, T, d) float, as `fuse`; and (n, d_s) float, the vectors of `rows`.
         """
-        ids, places = _distinct(input_ids)
-        inputs = [] if self.config.structure_input == "none" else [self.structure_rows(ids)]
+        if structure_ids is None:
+            ids, places = _distinct(input_ids)
+            seen = ids
+        else:
+            size = len(self.struct_index)
+            pairs, places = _distinct(input_ids * size + structure_ids)
+            ids, seen = pairs // size, pairs % size
+        inputs = [] if self.config.structure_input == "none" else [self.structure_rows(seen)]
         vectors = self.structure(torch.cat([*inputs, rows]))
         structure, beside = vectors.tensor_split([len(vectors) - len(rows)])
         return self._fuse(ids, structure if inputs else None, places), beside

@@ -107,6 +107,7 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        structure_ids: Tensor | None = None,
         return_logits: bool = True,
     ) -> PreTrainingOutput:
         """Losses of a batch of masked rows.
@@ -114,6 +115,8 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
         input_ids: (B, T) int64, extended ids after masking.
         attention_mask, token_type_ids: (B, T) int64, as in `BertModel.forward`.
         labels: (B, T) int64, extended ids of the gold characters, -100 at all other positions.
+        structure_ids: (B, T) int64, extended ids of the characters whose structure is seen, where
+            it is not that of `input_ids`.
         return_logits: False leaves them out; converting them to float32 for the caller, as
             accelerate does, takes longer than the loss.
         """
@@ -124,7 +127,7 @@ class CNMBertForPreTraining(CNMBertPreTrainedModel):
             )
         gold = self._gold_rows(labels)
         rows, counts = torch.unique(gold, return_counts=True)
-        embedded, vectors = self.bert.fuse_beside(input_ids, rows)
+        embedded, vectors = self.bert.fuse_beside(input_ids, rows, structure_ids)
         hidden = self._encode(embedded, attention_mask, token_type_ids)
 
         base = self.bert.base_labels(labels).flatten()

@@ -43,13 +43,15 @@ class MicroBatch:
     """Rows to be computed at once.
 
     input_ids: (B, T) int64, extended ids with masked pieces.
+    structure_ids: (B, T) int64, extended ids of the characters whose structure is seen.
     attention_mask: (B, T) int64, 1 at pieces and 0 at padding.
-    labels: (B, T) int64, extended ids of the masked pieces, -100 elsewhere.
+    labels: (B, T) int64, extended ids of the pieces to be guessed, -100 elsewhere.
     n_tokens: pieces in it, [CLS] and [SEP] included, padding not.
     position: where the stream goes on after this batch.
     """
 
     input_ids: torch.Tensor
+    structure_ids: torch.Tensor
     attention_mask: torch.Tensor
     labels: torch.Tensor
     n_tokens: int
@@ -77,6 +79,7 @@ class Stream:
         max_tokens: int,
         buffer: int,
         budget: float = 0.15,
+        cued: float = 0.0,
     ) -> None:
         """Set up a stream; nothing is read before the first batch.
 
@@ -87,7 +90,8 @@ class Stream:
         max_length: pieces in a row at most, [CLS] and [SEP] included.
         max_tokens: pieces in a batch at most, padding included.
         buffer: texts in a block.
-        budget: share of the pieces that are to be guessed.
+        budget: share of the pieces that are masked.
+        cued: share of these that keep their structure (see `mask_words`).
         RAISES CNMError: an argument is out of range, the tokenizer is not extended, or rjieba is
             not installed.
         """
@@ -104,7 +108,7 @@ class Stream:
         self._max_length, self._max_tokens, self._buffer = max_length, max_tokens, buffer
         # The tokenizer may have grown since another stream was made.
         self._encoder, options = _prepare(tokenizer, len(tokenizer))
-        self._options = replace(options, budget=budget)
+        self._options = replace(options, budget=budget, cued=cued)
         self._cls, self._sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         self._pad = tokenizer.pad_token_id
 
@@ -194,18 +198,21 @@ class Stream:
         column = np.arange(width)
         text_row, text_column = np.nonzero((column > 0) & (column < lengths[:, None] - 1))
         pieces = block.starts[rows][text_row] + text_column - 1
-        ids, gold = mask_words(
+        masked = mask_words(
             block.ids[pieces], block.words[pieces], self._rng(_MASKS, here), self._options, text_row
         )
         input_ids = np.full((len(rows), width), self._pad)
         input_ids[:, 0] = self._cls
         input_ids[np.arange(len(rows)), lengths - 1] = self._sep
-        input_ids[text_row, text_column] = ids
+        structure_ids = input_ids.copy()
+        input_ids[text_row, text_column] = masked.ids
+        structure_ids[text_row, text_column] = masked.structure_ids
         labels = np.full((len(rows), width), IGNORED)
-        labels[text_row, text_column] = gold
+        labels[text_row, text_column] = masked.labels
         attention_mask = (column < lengths[:, None]).astype(np.int64)
         return MicroBatch(
             torch.from_numpy(input_ids),
+            torch.from_numpy(structure_ids),
             torch.from_numpy(attention_mask),
             torch.from_numpy(labels),
             int(lengths.sum()),

@@ -4,7 +4,7 @@ import configparser
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from confection import Config, ConfigValidationError
 from pydantic import (
@@ -16,6 +16,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_core import to_jsonable_python
 
 from spacy_cnm.errors import CNMError, Errors
 
@@ -55,8 +56,6 @@ class ModelSection(_Section):
     flat (bool): a bag of components in place of the tree.
     fusion (bool): False leaves the structure out of the encoder's input; with `aux` the structure
         encoder still learns.
-    token_dropout (float): share of the ideographs that lose their token in training, structure
-        alone stays.
     aux (bool): the auxiliary component loss.
     component_loss_weight (float): its weight lambda.
     """
@@ -67,7 +66,6 @@ class ModelSection(_Section):
     use_structure: bool = True
     flat: bool = False
     fusion: bool = True
-    token_dropout: _Share = 0.0
     aux: bool = True
     component_loss_weight: Annotated[float, Field(gt=0)] = 0.1
 
@@ -76,7 +74,6 @@ class ModelSection(_Section):
         fused = self.use_structure and self.fusion
         return {
             "structure_input": ("flat" if self.flat else "tree") if fused else "none",
-            "token_dropout": self.token_dropout,
             "component_loss_weight": (
                 self.component_loss_weight if self.use_structure and self.aux else 0.0
             ),
@@ -92,6 +89,8 @@ class DataSection(_Section):
     max_tokens (int): word pieces a micro-batch at most, padding included.
     buffer (int): texts that are shuffled together.
     masked (float): share of a row's word pieces that is masked (whole words).
+    cued (float): share of these that keep their structure: [UNK] in place of [MASK], as outside the
+        vocabulary; in training only.
     """
 
     train: Annotated[Paths, Field(min_length=1)]
@@ -100,6 +99,7 @@ class DataSection(_Section):
     max_tokens: Annotated[int, Field(ge=8, lt=1 << 31)] = 4096
     buffer: _Count = 10_000
     masked: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    cued: Annotated[float, Field(ge=0, le=0.8)] = 0.0  # what becomes [MASK] at most
 
     @model_validator(mode="after")
     def _fits(self) -> "DataSection":
@@ -177,6 +177,17 @@ class PretrainConfig(_Section):
             for key, value in values.items()
         }
         return values | {f"size of {path}": path.stat().st_size for path in self.data.train}
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """What `identity` has for keys that a config leaves out."""
+        return {
+            f"{name}.{key}": to_jsonable_python(field.default)
+            for name, section in cls.model_fields.items()
+            if name != "logging"
+            for key, field in cast(type[BaseModel], section.annotation).model_fields.items()
+            if not field.is_required()
+        }
 
 
 def load_config(path: Path, overrides: dict[str, Any] | None = None) -> PretrainConfig:

@@ -1,4 +1,6 @@
-"""Whole word masking: which pieces the model has to guess, and what it sees in their place.
+"""Which pieces the model has to guess, and what it sees in their place.
+
+Whole word masking, in which some ideographs may lose their token but not their structure.
 
 Rates as in BERT (Devlin et al. 2019, section 3.1); whole words as in Cui et al. 2021 (Pre-Training
 with Whole Word Masking for Chinese BERT).
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
 from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.ids import is_ideograph
 from spacy_cnm.modeling.tokenizer import first_added_id
 
 #: The label of a piece that is not to be guessed; PyTorch's cross entropy leaves it out.
@@ -29,22 +32,34 @@ class MaskOptions:
     special: (E,) over the extended ids: whether an id is a special token, which is never chosen.
     random_ids: the ids that may replace a piece.
     budget: share of the pieces of a row that are chosen.
-    RAISES CNMError: the budget is not between 0 and 1.
+    unk_id: the id of [UNK].
+    ideograph: (E,) over the extended ids: whether an id is an ideograph.
+    cued: share of the chosen pieces that, where they are ideographs, become [UNK] with their
+        structure in place of [MASK].
+    RAISES CNMError: the budget is not between 0 and 1, or `cued` is not in 0 to 0.8.
     """
 
     mask_id: int
     special: NDArray[np.bool_]
     random_ids: NDArray[np.int64]
     budget: float
+    unk_id: int
+    ideograph: NDArray[np.bool_]
+    cued: float
 
     def __post_init__(self) -> None:
-        """Check the budget."""
+        """Check the shares."""
         if not 0 < self.budget < 1:
             wanted = "between 0 and 1"
             raise CNMError(Errors.E122.format(key="budget", value=self.budget, wanted=wanted))
+        if not 0 <= self.cued <= MASKED:
+            wanted = f"0 to {MASKED}"
+            raise CNMError(Errors.E122.format(key="cued", value=self.cued, wanted=wanted))
 
     @classmethod
-    def of(cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15) -> "MaskOptions":
+    def of(
+        cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15, cued: float = 0.0
+    ) -> "MaskOptions":
         """Give the options for an extended tokenizer.
 
         Random tokens come from the base vocabulary, without special and [unused...] tokens.
@@ -55,7 +70,34 @@ class MaskOptions:
         size = first_added_id(tokenizer)
         ids = sorted(i for token, i in vocab.items() if i < size and not _UNUSED.fullmatch(token))
         random_ids = np.array([i for i in ids if not special[i]], dtype=np.int64)
-        return cls(tokenizer.mask_token_id, special, random_ids, budget)
+        ideograph = np.zeros_like(special)
+        ideograph[[i for token, i in vocab.items() if len(token) == 1 and is_ideograph(token)]] = (
+            True
+        )
+        return cls(
+            mask_id=tokenizer.mask_token_id,
+            special=special,
+            random_ids=random_ids,
+            budget=budget,
+            unk_id=tokenizer.unk_token_id,
+            ideograph=ideograph,
+            cued=cued,
+        )
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Pieces as the model sees them, and what it has to say.
+
+    ids: (N,) extended ids, with what is to be guessed hidden.
+    structure_ids: (N,) extended ids of the characters whose structure is seen: `ids`, but for cued
+        pieces their own.
+    labels: (N,) the extended id of each piece that is to be guessed, IGNORED elsewhere.
+    """
+
+    ids: NDArray[np.int64]
+    structure_ids: NDArray[np.int64]
+    labels: NDArray[np.int64]
 
 
 def mask_words(
@@ -64,7 +106,7 @@ def mask_words(
     rng: np.random.Generator,
     options: MaskOptions,
     rows: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> Masked:
     """Choose words at random and hide them, in one row or in several, one after another.
 
     In each row words are taken in random order, up to the budget of the row; one that does not fit
@@ -72,19 +114,21 @@ def mask_words(
     only a row of special tokens has no label. Each chosen piece becomes [MASK] (80 %) or a random
     token (10 %), or stays.
 
+    With `options.cued`, some of what would become [MASK] is cued: it becomes [UNK] and keeps its
+    structure, as characters outside the vocabulary do, and is to be guessed from that and from its
+    neighbours. So the encoder learns to read structure where there is nothing else.
+
     ids: (N,) extended ids.
     word_ids: (N,) the word of each piece, the same for neighbours in one word; what stands at
         special tokens is ignored.
     rng: where all chance comes from.
     rows: (N,) the row of each piece, ascending. Default: it is one row.
-    RETURNS: (N,) ids with the chosen pieces hidden; and (N,) labels, the extended id of each chosen
-        piece and IGNORED elsewhere.
     """
-    corrupted = ids.copy()
+    corrupted, structure_ids = ids.copy(), ids.copy()
     labels = np.full_like(ids, IGNORED)
     places = np.flatnonzero(~options.special[ids])
     if not len(places):
-        return corrupted, labels
+        return Masked(corrupted, structure_ids, labels)
     words = word_ids[places]
     rows = np.zeros_like(places) if rows is None else rows[places]
     new_row = np.concatenate(([True], rows[1:] != rows[:-1]))
@@ -97,10 +141,14 @@ def mask_words(
     picked = places[np.repeat(chosen, sizes)]
     labels[picked] = ids[picked]
     chance = rng.random(len(picked))
-    corrupted[picked[chance < MASKED]] = options.mask_id
+    hidden = chance < MASKED
+    cued = hidden & (chance >= MASKED - options.cued) & options.ideograph[ids[picked]]
+    corrupted[picked[hidden]] = options.mask_id
+    corrupted[picked[cued]] = options.unk_id
     replaced = picked[(chance >= MASKED) & (chance < MASKED + REPLACED)]
     corrupted[replaced] = rng.choice(options.random_ids, len(replaced))
-    return corrupted, labels
+    structure_ids[picked[~cued]] = corrupted[picked[~cued]]
+    return Masked(corrupted, structure_ids, labels)
 
 
 def _choose(

@@ -57,8 +57,12 @@ def make_stream(
     index: int = 0,
     count: int = 1,
     seed: int = 0,
+    cued: float = 0.0,
 ) -> Stream:
-    """A stream of masked batches of text files, as a config wants them; see `Stream`."""
+    """A stream of masked batches of text files, as a config wants them; see `Stream`.
+
+    cued: as there; `data.cued` is of training alone, so that held-out losses stay comparable.
+    """
     return Stream(
         paths,
         tokenizer,
@@ -69,6 +73,7 @@ def make_stream(
         max_tokens=data.max_tokens,
         buffer=data.buffer,
         budget=data.masked,
+        cued=cued,
     )
 
 
@@ -97,7 +102,9 @@ def checkpoint_to_resume(config: PretrainConfig, output: Path, resume: bool) -> 
     if checkpoint:
         if not resume:
             raise CNMError(Errors.E528.format(path=output))
-        check_same(checkpoint, read_state(checkpoint)["config"], config.identity())
+        # A run of an older version may lack keys that are new.
+        then = {**config.defaults(), **read_state(checkpoint)["config"]}
+        check_same(checkpoint, then, config.identity())
     elif (output / LAST).exists():
         raise CNMError(Errors.E536.format(path=output))
     elif not resume and ((output / BEST).exists() or (output / METRICS).exists()):

@@ -84,6 +84,7 @@ def train_step(
         with accelerator.no_sync(trainee.model) if waits else nullcontext():
             out = trainee.model(
                 input_ids=batch.input_ids.to(device),
+                structure_ids=batch.structure_ids.to(device),
                 attention_mask=batch.attention_mask.to(device),
                 labels=batch.labels.to(device),
                 return_logits=False,

@@ -114,6 +114,7 @@ class _Run:
                     index=index,
                     count=training.micro_batches,
                     seed=training.seed,
+                    cued=data.cued,
                 )
                 known = self.state.positions
                 start = Position(**known[index]) if known else Position()

@@ -118,6 +118,24 @@ def test_masked_lm_loss_equals_that_of_the_masked_lm_model(make, batch, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_structure_of_other_characters_than_the_tokens(make, batch, tokenizer, mode):
+    """[UNK] with the structure of a character is what a character outside the vocabulary is."""
+    model = make(mode)
+    ids = batch["input_ids"].clone()
+    cued = batch["labels"] == -100
+    cued &= ~torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
+    batch["input_ids"] = ids.masked_fill(cued, tokenizer.unk_token_id)
+    rows = model.bert.structure_rows(ids)
+    fused = model.bert.fuse(batch["input_ids"], struct_idx=rows)
+    found, _ = model.bert.fuse_beside(batch["input_ids"], rows.new_empty(0), ids)
+    assert torch.allclose(found, fused, atol=1e-6)
+    plain = model(**batch).mlm_loss_sum
+    assert torch.equal(model(**batch, structure_ids=batch["input_ids"]).mlm_loss_sum, plain)
+    same = torch.equal(model(**batch, structure_ids=ids).mlm_loss_sum, plain)
+    assert same == (mode == "none")
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_component_loss_is_equation_14(make, table, tokenizer, batch, mode):
     model = make(mode)
     characters = gold_characters(tokenizer, batch, table)

@@ -1,6 +1,7 @@
-"""Whole word masking: what is chosen, how much, and what stands in its place."""
+"""Masking: what is chosen, how much, what stands in its place, and what is cued by structure."""
 
 from collections import Counter
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -53,8 +54,10 @@ def arrays(rows, pieces):
 def test_whole_words_within_the_budget(rows, seed, pieces, options):
     ids, words, row_ids = arrays(rows, pieces)
     before = ids.copy()
-    hidden, labels = mask_words(ids, words, np.random.default_rng(seed), options, row_ids)
+    masked = mask_words(ids, words, np.random.default_rng(seed), options, row_ids)
+    hidden, labels = masked.ids, masked.labels
     assert (ids == before).all()
+    assert (masked.structure_ids == hidden).all()
     chosen = labels != IGNORED
     assert (labels[chosen] == ids[chosen]).all()
     assert (hidden[~chosen] == ids[~chosen]).all()
@@ -83,7 +86,27 @@ def test_one_row_needs_no_numbers_of_rows(rows, seed, pieces, options):
         mask_words(ids, words, np.random.default_rng(seed), options, *more)
         for more in ((), (row_ids,))
     )
-    assert all((a == b).all() for a, b in zip(one, several, strict=True))
+    assert all((a == b).all() for a, b in zip(astuple(one), astuple(several), strict=True))
+
+
+@settings(deadline=None, max_examples=100)
+@given(rows=ROWS, seed=st.integers(0, 2**32), share=st.sampled_from([0.3, 0.8]))
+def test_cued_ideographs_lose_their_token_only(rows, seed, share, pieces, options):
+    """The choice and the labels stay; letters and digits are masked as before."""
+    ids, words, row_ids = arrays(rows, pieces)
+    plain, cued = (
+        mask_words(ids, words, np.random.default_rng(seed), replace(options, cued=x), row_ids)
+        for x in (0.0, share)
+    )
+    assert (cued.labels == plain.labels).all()
+    found = cued.ids != plain.ids
+    assert (plain.ids[found] == options.mask_id).all()
+    assert (cued.ids[found] == pieces[0]).all()  # [UNK]
+    assert (cued.structure_ids[found] == ids[found]).all()
+    assert (cued.structure_ids[~found] == cued.ids[~found]).all()
+    assert not np.isin(ids[found], [*pieces[:5], *pieces[14:16]]).any()
+    if share == 0.8:
+        assert np.isin(ids[cued.ids == options.mask_id], [*pieces[:5], *pieces[14:16]]).all()
 
 
 def test_random_tokens_are_of_the_base_vocabulary_and_not_special(tokenizer):
@@ -107,7 +130,19 @@ def many(tokenizer):
     ids = np.full(len(words), tokenizer.convert_tokens_to_ids("𠮷"))
     rows = np.repeat(np.arange(4000), 40)
     options = MaskOptions.of(tokenizer)
-    return ids, words, *mask_words(ids, words, rng, options, rows), options
+    masked = mask_words(ids, words, rng, options, rows)
+    return ids, words, masked.ids, masked.labels, options
+
+
+def test_the_share_of_cued_ideographs(many):
+    """It is of the chosen pieces, and counts characters outside the base vocabulary too."""
+    ids, words, *_, options = many
+    options = replace(options, cued=0.2)
+    rows = np.repeat(np.arange(4000), 40)
+    masked = mask_words(ids, words, np.random.default_rng(6), options, rows)
+    chosen = masked.labels != IGNORED
+    assert (masked.ids[chosen] == options.unk_id).mean() == pytest.approx(0.2, abs=0.01)
+    assert (masked.ids[chosen] == options.mask_id).mean() == pytest.approx(0.6, abs=0.01)
 
 
 def test_rates_are_those_of_bert(many):
@@ -141,3 +176,9 @@ def test_what_happens_to_a_piece_does_not_depend_on_its_word(many):
 def test_a_budget_out_of_range_is_an_error(tokenizer, budget):
     with pytest.raises(CNMError, match="budget"):
         MaskOptions.of(tokenizer, budget)
+
+
+@pytest.mark.parametrize("cued", [-0.1, 0.81, float("nan")])
+def test_a_share_of_cued_pieces_out_of_range_is_an_error(tokenizer, cued):
+    with pytest.raises(CNMError, match="cued"):
+        MaskOptions.of(tokenizer, 0.15, cued)

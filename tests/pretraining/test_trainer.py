@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import srsly
 import torch
 from safetensors.torch import load_file
 
@@ -179,13 +180,21 @@ def test_the_switches_reach_a_bert_too(source, switches, expected, settings, req
     assert (model.config.structure_input, model.config.component_loss_weight) == expected
 
 
-def test_token_dropout_reaches_the_model_and_what_it_becomes(settings, tmp_path):
-    pretrain(make_config(settings, model__token_dropout=0.3), tmp_path / "output")
-    model, _ = load_or_wrap(tmp_path / "output/model-last")
-    assert model.config.token_dropout == 0.3
-    pretrain(make_config(settings), tmp_path / "without")
-    losses = [read_metrics(tmp_path / run)[0]["mlm_loss"] for run in ("output", "without")]
+def test_cued_characters_are_of_training_only(settings, tmp_path):
+    """They change the loss in training from the first step; held-out masks stay the same."""
+    runs = {}
+    for share in (0.0, 0.8):
+        config = make_config(settings, data__cued=share, optimizer__learn_rate=1e-12)
+        pretrain(config, tmp_path / str(share))
+        runs[share] = read_metrics(tmp_path / str(share))
+    losses, heldout = (
+        [next(line for line in lines if key in line)[key] for lines in runs.values()]
+        for key in ("mlm_loss", "heldout")
+    )
     assert losses[0] != losses[1]
+    for name, first in heldout[0].items():
+        assert heldout[1][name]["masked"] == first["masked"]
+        assert heldout[1][name]["mlm_loss"] == pytest.approx(first["mlm_loss"], rel=1e-4)
 
 
 def test_one_process_has_one_precision(settings, tmp_path):
@@ -235,6 +244,20 @@ def test_resuming_with_another_config(run, settings):
     ):
         pretrain(config, run, resume=True)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_of_before_a_key_was_there_is_resumed(run, settings, tmp_path):
+    output = tmp_path / "output"
+    shutil.copytree(run, output)
+    shutil.rmtree(output / "model-last")
+    state = output / "checkpoints/step-00000020/state.json"
+    content = srsly.read_json(state)
+    assert content["config"].pop("data.cued") == 0
+    srsly.write_json(state, content)
+    with pytest.raises(CNMError, match=r"data\.cued was 0\.0, is 0\.3"):
+        pretrain(make_config(settings, data__cued=0.3), output, resume=True)
+    pretrain(make_config(settings), output, resume=True)
+    assert_same(weights(run), weights(output))
 
 
 def test_a_damaged_checkpoint_is_named(run, settings, tmp_path):

@@ -158,6 +158,7 @@ def test_from_assets_to_a_pipeline_that_loads_by_name(
     assets(project, "--vars.github", server.address)
     assert len(server.asked) == len(config["assets"])
     settings = ["--vars.corpora", "nowhere", "--vars.encoder", "encoder/tiny", "--vars.steps", "4"]
+    settings += ["--vars.evaluate_every", "2"]
 
     def run(command: str) -> str:
         return python(project, "-m", "spacy", "project", "run", command, ".", *settings)

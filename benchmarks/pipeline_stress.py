@@ -1,0 +1,41 @@
+"""Stress test of what `pipeline_seeds.py` has trained: names with rare characters.
+
+    python benchmarks/pipeline_stress.py weibo --persons PER.NAM --places GPE.NAM --places LOC.NAM
+
+Runs `spacy-cnm stress` on the test split for every pipeline in `training/seeds/DATASET`. What is
+finished is kept in `metrics/stress` and not done again. `results.py` makes a table of it.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+#: What changes -> which of its characters stays as long as it can.
+KEEP = {"persons": "first", "places": "last"}
+
+
+def main(
+    dataset: Annotated[str, typer.Argument(help="Folder in training/seeds/ and corpus/.")],
+    persons: Annotated[list[str], typer.Option(metavar="LABEL", help="Of names of persons.")] = [],  # noqa: B006
+    places: Annotated[list[str], typer.Option(metavar="LABEL", help="Of names of places.")] = [],  # noqa: B006
+) -> None:
+    """Run what is missing."""
+    models = sorted(Path("training/seeds", dataset).glob("*/model-best"))
+    if not models:
+        raise typer.BadParameter(f"training/seeds/{dataset} has no trained pipelines")
+    for kind, labels in (("persons", persons), ("places", places)):
+        for model in models:
+            out = Path("metrics/stress") / kind / dataset / f"{model.parent.name}.json"
+            if labels and not out.exists():
+                out.parent.mkdir(parents=True, exist_ok=True)
+                command = [sys.executable, "-m", "spacy_cnm", "stress", str(model)]
+                command += [f"corpus/{dataset}/test.spacy", str(out), "--keep", KEEP[kind]]
+                command += [part for label in labels for part in ("--label", label)]
+                subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    typer.run(main)
