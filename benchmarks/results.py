@@ -74,12 +74,10 @@ pipelines in nothing but the encoder. Cells are means over seeds and standard de
 percent; the difference is that of the two pipelines of one seed. How each number is computed:
 [evaluation.md](evaluation.md). "Outside" is what has a character outside the base vocabulary.
 
-The runs, with configs/TASK.cfg ([workflow.md](workflow.md) has the tasks), in bf16 on CPUs:
+The runs, in bf16 on CPUs, with configs/TASK.cfg and the settings at the end of the page:
 
     python benchmarks/pipeline_seeds.py DATASET TASK
-      cnm=models/cnm-bert-mini matched=models/bert-mini-matched
-      --override components.transformer.model.mixed_precision=true
-      --override 'components.transformer.model.transformer_config={"attn_implementation":"eager"}'
+      cnm=models/cnm-bert-mini matched=models/bert-mini-matched --override KEY=VALUE ...
 """
 
 PUBLISHED = """\
@@ -116,6 +114,9 @@ def main(
     lines += section("Named entities by type (F1)", entities, by_type(found), found)
     for names in NAMES:
         lines += stress(names, entities, read(metrics / "stress" / names, "results"))
+    lines += settings(
+        {key: title for _, titles, _ in SECTIONS for key, title in titles.items()}, found
+    )
     with atomic_path(out) as temporary:
         temporary.write_text("\n".join(lines) + "\n" + PUBLISHED, encoding="utf-8")
 
@@ -179,6 +180,22 @@ def segmenters(datasets: dict[str, str], found: Found) -> list[str]:
     if not lines:
         return []
     return ["## Other segmenters (words F)", "", "| | | |", "| --- | --- | --- |", *lines, ""]
+
+
+def settings(datasets: dict[str, str], found: Found) -> list[str]:
+    """What was run, an item for each data set and set of settings."""
+    lines = []
+    for name in (name for name in datasets if name in found):
+        runs = {
+            encoder: next(iter(seeds.values())) for encoder, seeds in found[name].items() if seeds
+        }
+        groups = defaultdict(list)
+        for encoder, run in runs.items():
+            chosen = run.get("settings", {})
+            overrides = (f"`--override '{item}'`" for item in chosen.get("overrides", ()))
+            groups[" ".join([f"`{name}", f"{chosen.get('task')}`", *overrides])].append(encoder)
+        lines += [f"- {', '.join(encoders)}: {text}" for text, encoders in groups.items()]
+    return ["## Settings", "", *lines, ""]
 
 
 def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:

@@ -11,12 +11,11 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 SMOKE = CONFIGS / "pretrain_smoke.cfg"
 
 
-@pytest.mark.parametrize("name", ["smoke", "mini", "small", "base", "large"])
+@pytest.mark.parametrize("name", ["smoke", "mini", "mini_cued", "small", "base", "large"])
 def test_the_shipped_configs_load(name):
     config = load_config(CONFIGS / f"pretrain_{name}.cfg")
     assert config.model.switches() == {
         "structure_input": "tree",
-        "token_dropout": 0.0,
         "component_loss_weight": 0.1,
     }
     assert config.data.train
@@ -49,7 +48,6 @@ def test_the_switches_of_the_ablations(switches, structure_input, weight):
     config = load_config(SMOKE, {f"model.{key}": value for key, value in switches.items()})
     assert config.model.switches() == {
         "structure_input": structure_input,
-        "token_dropout": 0.0,
         "component_loss_weight": weight,
     }
 
