@@ -38,6 +38,7 @@ WRAP_SETTINGS = (
     "structure_scale",
     "learn_structure_scale",
     "structure_input",
+    "token_dropout",
     "component_loss_weight",
     "fusion_layer_norm",
 )

@@ -89,8 +89,7 @@ class DataSection(_Section):
     max_tokens (int): word pieces a micro-batch at most, padding included.
     buffer (int): texts that are shuffled together.
     masked (float): share of a row's word pieces that is masked (whole words).
-    cued (float): share of these that keep their structure: [UNK] in place of [MASK], as outside the
-        vocabulary; in training only.
+    cued (float): share of these that keep their structure beside [MASK]; in training only.
     """
 
     train: Annotated[Paths, Field(min_length=1)]

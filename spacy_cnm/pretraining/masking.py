@@ -32,10 +32,9 @@ class MaskOptions:
     special: (E,) over the extended ids: whether an id is a special token, which is never chosen.
     random_ids: the ids that may replace a piece.
     budget: share of the pieces of a row that are chosen.
-    unk_id: the id of [UNK].
     ideograph: (E,) over the extended ids: whether an id is an ideograph.
-    cued: share of the chosen pieces that, where they are ideographs, become [UNK] with their
-        structure in place of [MASK].
+    cued: share of the chosen pieces that, where they are ideographs, are [MASK] with their
+        structure.
     RAISES CNMError: the budget is not between 0 and 1, or `cued` is not in 0 to 0.8.
     """
 
@@ -43,7 +42,6 @@ class MaskOptions:
     special: NDArray[np.bool_]
     random_ids: NDArray[np.int64]
     budget: float
-    unk_id: int
     ideograph: NDArray[np.bool_]
     cued: float
 
@@ -79,7 +77,6 @@ class MaskOptions:
             special=special,
             random_ids=random_ids,
             budget=budget,
-            unk_id=tokenizer.unk_token_id,
             ideograph=ideograph,
             cued=cued,
         )
@@ -114,9 +111,9 @@ def mask_words(
     only a row of special tokens has no label. Each chosen piece becomes [MASK] (80 %) or a random
     token (10 %), or stays.
 
-    With `options.cued`, some of what would become [MASK] is cued: it becomes [UNK] and keeps its
-    structure, as characters outside the vocabulary do, and is to be guessed from that and from its
-    neighbours. So the encoder learns to read structure where there is nothing else.
+    With `options.cued`, some of what becomes [MASK] is cued: it keeps its structure, and is to be
+    guessed from that and from its neighbours. So the encoder learns to read structure where there
+    is no token.
 
     ids: (N,) extended ids.
     word_ids: (N,) the word of each piece, the same for neighbours in one word; what stands at
@@ -144,7 +141,6 @@ def mask_words(
     hidden = chance < MASKED
     cued = hidden & (chance >= MASKED - options.cued) & options.ideograph[ids[picked]]
     corrupted[picked[hidden]] = options.mask_id
-    corrupted[picked[cued]] = options.unk_id
     replaced = picked[(chance >= MASKED) & (chance < MASKED + REPLACED)]
     corrupted[replaced] = rng.choice(options.random_ids, len(replaced))
     structure_ids[picked[~cued]] = corrupted[picked[~cued]]

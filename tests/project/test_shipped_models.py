@@ -7,12 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from spacy_cnm.ids import FIRST_ROW
-from spacy_cnm.modeling import (
-    CNMBertForMaskedLM,
-    CNMBertForPreTraining,
-    CNMBertModel,
-    load_or_wrap,
-)
+from spacy_cnm.modeling import CNMBertForPreTraining, CNMBertModel, load_or_wrap
 from spacy_cnm.pretraining.heldout import component_hits
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -77,31 +72,3 @@ def test_two_unknown_names_are_two(table):
                 for text in ("重刋道藏", "重䢖道藏")
             )
         assert torch.equal(first, second) is not differ
-
-
-def test_a_character_is_known_by_its_structure():
-    """[UNK] with the structure of a character is that character, for CNM-BERT only."""
-    texts = [
-        "湖边的钟楼在战争中烧毁了",
-        "記者昨天從鐵路部門獲悉",
-        "春风又绿江南岸，明月何时照我还",
-        "他购买了一台新的笔记本电脑",
-    ]
-    found = []
-    for name in NAMES:
-        model, tokenizer = load_or_wrap(MODELS / name, cls=CNMBertForMaskedLM)
-        right = []
-        for text in texts:
-            ids = tokenizer(text, return_tensors="pt")["input_ids"]
-            places = torch.arange(1, ids.shape[1] - 1)
-            places = places[ids[0, places] < model.config.vocab_size]
-            rows = model.bert.structure_rows(ids).expand(len(places), -1)
-            inputs = ids.expand(len(places), -1).clone()
-            inputs[torch.arange(len(places)), places] = tokenizer.unk_token_id
-            with torch.no_grad():
-                logits = model(input_ids=inputs, struct_idx=rows).logits
-            guesses = logits[torch.arange(len(places)), places].argmax(-1)
-            right += (guesses == ids[0, places]).tolist()
-        found.append(sum(right) / len(right))
-    assert found[0] >= 0.7
-    assert found[1] <= 0.4

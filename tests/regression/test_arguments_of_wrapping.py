@@ -75,3 +75,10 @@ def test_the_callers_tokenizer_is_left_alone(bert_folder, base_tokenizer):
     _, own = wrap_bert(CNMBertModel, bert_folder, tokenizer=tokenizer)
     assert tokenizer.model_max_length == length
     assert own.model_max_length == 64
+
+
+def test_settings_of_fine_tuning_reach_a_wrapped_bert(bert_folder, cnm_folder):
+    """They did so for a CNM-BERT only, and a plain BERT lost them without a word."""
+    for folder in (bert_folder, cnm_folder):
+        model, _ = load_or_wrap(folder, model_config={"token_dropout": 0.25})
+        assert model.config.token_dropout == 0.25
