@@ -6,10 +6,11 @@ Runs `spacy-cnm stress` on the test split for every pipeline in `training/seeds/
 finished is kept in `metrics/stress` and not done again. `results.py` makes a table of it.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,12 +30,24 @@ def main(
     for kind, labels in (("persons", persons), ("places", places)):
         for model in models:
             out = Path("metrics/stress") / kind / dataset / f"{model.parent.name}.json"
-            if labels and not out.exists():
+            if labels and out.exists():
+                if (found := _labels(out)) != sorted(set(labels)):
+                    typer.echo(f"{out} is of other labels: {found}. Move it away.", err=True)
+                    raise typer.Exit(1)
+            elif labels:
                 out.parent.mkdir(parents=True, exist_ok=True)
                 command = [sys.executable, "-m", "spacy_cnm", "stress", str(model)]
                 command += [f"corpus/{dataset}/test.spacy", str(out), "--keep", KEEP[kind]]
                 command += [part for label in labels for part in ("--label", label)]
                 subprocess.run(command, check=True)
+
+
+def _labels(out: Path) -> Any:
+    """The labels of a stress test; None where the file holds none."""
+    try:
+        return json.loads(out.read_text(encoding="utf-8"))["labels"]
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 if __name__ == "__main__":

@@ -209,8 +209,7 @@ def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
                 cells, losses = [], []
                 for runs in (matched, cnm):
                     before, after = (
-                        [_value(runs[seed], ("results", row, "r")) or 0.0 for seed in seeds]
-                        for row in ("before", severity)
+                        [_recall(runs[seed], row) for seed in seeds] for row in ("before", severity)
                     )
                     cells += [_cell(before), _cell(after)]
                     losses.append(statistics.mean(before) - statistics.mean(after))
@@ -229,6 +228,14 @@ def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
         *lines,
         "",
     ]
+
+
+def _recall(run: Any, row: str) -> float:
+    """Recall of names in percent, before or after a change."""
+    found = _value(run, ("results", row, "r"))
+    if found is None:
+        raise typer.BadParameter(f"a stress test has no recall {row!r}: run it again")
+    return found
 
 
 def _value(content: Any, path: tuple[str, ...]) -> float | None:

@@ -39,6 +39,7 @@ WRAP_SETTINGS = (
     "learn_structure_scale",
     "structure_input",
     "token_dropout",
+    "freeze_structure",
     "component_loss_weight",
     "fusion_layer_norm",
 )

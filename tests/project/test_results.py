@@ -33,7 +33,8 @@ def test_a_score_that_is_no_number_is_no_page(tmp_path):
     folder.mkdir(parents=True)
     for name in ("cnm", "matched"):
         (folder / f"{name}-0.json").write_text('{"scores": {"ents_f": NaN}}')
-    command = [sys.executable, "benchmarks/results.py", str(tmp_path / "metrics"), "out.md"]
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path / "metrics")]
+    command += [str(tmp_path / "out.md")]
     result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode
     assert "scores.ents_f = nan" in result.stderr
@@ -72,3 +73,33 @@ def test_rare_names_on_the_page(tmp_path):
     page = out.read_text("utf-8")
     assert "| Weibo | no | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
     assert "| Weibo | PER | 50.00 | 70.00 | +20.00 | 1 |" in page
+
+
+def test_stress_tests_of_other_labels_stay(tmp_path):
+    (tmp_path / "training/seeds/weibo/cnm-0/model-best").mkdir(parents=True)
+    out = tmp_path / "metrics/stress/persons/weibo/cnm-0.json"
+    out.parent.mkdir(parents=True)
+    command = [sys.executable, str(ROOT / "benchmarks/pipeline_stress.py"), "weibo"]
+    command += ["--persons", "PER.NAM"]
+    for content, expected in (
+        ("{}", 1),
+        ('{"labels": ["PER"]}', 1),
+        ('{"labels": ["PER.NAM"]}', 0),
+    ):
+        out.write_text(content)
+        result = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+        assert result.returncode == expected
+        assert ("is of other labels" in result.stderr) == bool(expected)
+        assert out.read_text() == content
+
+
+def test_a_stress_test_without_a_row_is_no_page(tmp_path):
+    for kind, content in (("seeds", {"scores": {}}), ("stress/persons", {"results": {}})):
+        folder = tmp_path / kind / "weibo"
+        folder.mkdir(parents=True)
+        for name in ("cnm", "matched"):
+            (folder / f"{name}-0.json").write_text(json.dumps(content))
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(tmp_path / "out.md")]
+    result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode
+    assert "no recall 'before'" in result.stderr

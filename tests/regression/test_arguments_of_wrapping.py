@@ -80,5 +80,7 @@ def test_the_callers_tokenizer_is_left_alone(bert_folder, base_tokenizer):
 def test_settings_of_fine_tuning_reach_a_wrapped_bert(bert_folder, cnm_folder):
     """They did so for a CNM-BERT only, and a plain BERT lost them without a word."""
     for folder in (bert_folder, cnm_folder):
-        model, _ = load_or_wrap(folder, model_config={"token_dropout": 0.25})
+        given = {"token_dropout": 0.25, "freeze_structure": True}
+        model, _ = load_or_wrap(folder, model_config=given)
         assert model.config.token_dropout == 0.25
+        assert not any(p.requires_grad for p in model.structure.parameters())
