@@ -4,11 +4,13 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 from accelerate.utils import gather_object
+from torch import Tensor
 
 from spacy_cnm.errors import CNMError, Errors
 
@@ -34,6 +36,17 @@ class State:
     best_loss: float | None = None
     best_step: int | None = None
     positions: list[dict[str, int]] = field(default_factory=list)
+    window: "Window | None" = None
+
+
+@dataclass
+class Window:
+    """What the next line of metrics is over: the steps since the last one."""
+
+    step: int
+    tokens: int
+    seconds: float
+    losses: list[float] = field(default_factory=lambda: [0.0, 0.0])  # sums: words, components
 
 
 def pretrain(
@@ -53,6 +66,12 @@ def pretrain(
     return _Run(config, output, resume).run(stop)
 
 
+def _state(saved: dict[str, Any]) -> State:
+    """What a checkpoint holds; older ones have no window."""
+    window = saved.get("window")
+    return State(**{**saved, "window": Window(**window) if window else None})
+
+
 class _Run:
     def __init__(self, config: PretrainConfig, output: Path, resume: bool) -> None:
         self.config = config
@@ -63,10 +82,12 @@ class _Run:
         self.trainee, self.tokenizer, saved = make_trainee(config, checkpoint)
         self.accelerator, self.plain = self.trainee.accelerator, self.trainee.plain
         self._has_component_loss = bool(self.plain.config.component_loss_weight)
-        self.state = State(**saved["run"]) if saved else State()
+        self.state = _state(saved["run"]) if saved else State()
         self._positions: list[Position] = []
+        self._window = self.state.window or self._new_window()
         self._losses = torch.zeros(2, device=self.accelerator.device)
-        self._since = (self.state.step, self.state.tokens, self.state.seconds)
+        if self.accelerator.is_main_process:  # the sums of all
+            self._losses += torch.tensor(self._window.losses, device=self._losses.device)
         self._shown = "..."
 
     def run(self, stop: Sequence[object]) -> State:
@@ -142,13 +163,13 @@ class _Run:
 
     def _report(self, result: StepResult) -> None:
         """Show progress; write metrics, means since the last ones."""
-        state, (step, tokens, seconds) = self.state, self._since
-        speed = (state.tokens - tokens) / max(state.seconds - seconds, 1e-9)
+        state, window = self.state, self._window
+        speed = (state.tokens - window.tokens) / max(state.seconds - window.seconds, 1e-9)
         logs = state.step % self.config.logging.log_every == 0
         if logs:
-            losses = self.accelerator.reduce(self._losses, "sum") / (state.step - step)
+            losses = self._reduced_losses() / (state.step - window.step)
             self._losses = torch.zeros_like(losses)
-            self._since = (state.step, state.tokens, state.seconds)
+            self._window = self._new_window()
             mlm, component = losses.tolist()
             if not math.isfinite(mlm + component):
                 raise CNMError(Errors.E526.format(what="loss", step=state.step))
@@ -166,6 +187,13 @@ class _Run:
             self.progress.write(state.step, values)
             self._shown = f"{mlm:.3f}"
         self.progress.advance(loss=self._shown, tokens_per_s=f"{speed:,.0f}")
+
+    def _new_window(self) -> Window:
+        return Window(self.state.step, self.state.tokens, self.state.seconds)
+
+    def _reduced_losses(self) -> Tensor:
+        """Sums over the window and all processes."""
+        return cast(Tensor, self.accelerator.reduce(self._losses, "sum"))
 
     def _evaluate_or_save(self) -> None:
         """Evaluate; if that fails, no step may be lost."""
@@ -211,6 +239,7 @@ class _Run:
         self._check_finite()
         share = [asdict(position) for position in self._positions]
         self.state.positions = gather_object(share)
+        self.state.window = replace(self._window, losses=self._reduced_losses().tolist())
         if self.accelerator.is_main_process:
             scaler = self.accelerator.scaler
             state = {
