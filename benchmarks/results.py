@@ -23,9 +23,14 @@ from spacy_cnm.files import atomic_path
 Found: TypeAlias = dict[str, dict[str, dict[int, dict[str, Any]]]]
 #: Names of the encoders that are compared, in the order of the columns.
 ENCODERS = ("matched", "cnm")
+#: Behind the name of one that was fine-tuned against rare names.
+AUGMENTED = "-augmented"
 
 #: What is changed by the stress test, and how much of it.
 NAMES, SEVERITIES = ("persons", "places"), ("one", "most", "all")
+
+#: Where the recall is of entities with a character outside.
+OUTSIDE = ("scores", "ents_outside_r")
 
 #: Title, name of the first column, data sets with their titles, and the rows of each: name, path.
 SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
@@ -42,7 +47,7 @@ SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
         {
             "F": ("scores", "ents_f"),
             "F, texts not in training": ("unseen", "scores", "ents_f"),
-            "recall, entities outside": ("scores", "ents_outside_r"),
+            "recall, entities outside": OUTSIDE,
         },
     ),
     (
@@ -72,7 +77,8 @@ pipeline on `models/bert-mini-matched`, *CNM* the same on `models/cnm-bert-mini`
 differ in nothing but the structure ([pretraining.md](pretraining.md#the-shipped-encoder)), the
 pipelines in nothing but the encoder. Cells are means over seeds and standard deviations, in
 percent; the difference is that of the two pipelines of one seed. How each number is computed:
-[evaluation.md](evaluation.md). "Outside" is what has a character outside the base vocabulary.
+[evaluation.md](evaluation.md). "Outside" is what has a character outside the base vocabulary,
+the number of such entities in parentheses.
 
 The runs, in bf16 on CPUs, with configs/TASK.cfg and the settings at the end of the page:
 
@@ -112,6 +118,8 @@ def main(
     entities, words = SECTIONS[0][1], SECTIONS[1][1]
     lines += segmenters(words, found)
     lines += section("Named entities by type (F1)", entities, by_type(found), found)
+    trained = "Named entities, trained with the augmenter"
+    lines += section(trained, entities, SECTIONS[0][2], found, AUGMENTED)
     for names in NAMES:
         lines += stress(names, entities, read(metrics / "stress" / names, "results"))
     lines += settings(
@@ -136,18 +144,27 @@ def read(folder: Path, key: str) -> Found:
 
 
 def section(
-    title: str, datasets: dict[str, str], rows: dict[str, tuple[str, ...]], found: Found
+    title: str,
+    datasets: dict[str, str],
+    rows: dict[str, tuple[str, ...]],
+    found: Found,
+    suffix: str = "",
 ) -> list[str]:
-    """A heading and a table of what is there; nothing where nothing is."""
+    """A heading and a table of what is there; nothing where nothing is.
+
+    suffix: of the names of the encoders.
+    """
     lines = []
     for name, shown in datasets.items():
-        matched, cnm = (found[name][encoder] for encoder in ENCODERS)
+        matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
         seeds = sorted(matched.keys() & cnm.keys())
         for row, path in rows.items():
             pairs = [(_value(matched[seed], path), _value(cnm[seed], path)) for seed in seeds]
             values = [(a, b) for a, b in pairs if a is not None and b is not None]
             if not values:
                 continue
+            if path == OUTSIDE:
+                row = f"{row} ({cnm[seeds[0]]['scores']['ents_outside']})"
             differences = [b - a for a, b in values]
             columns = [list(column) for column in zip(*values, strict=True)]
             cells = [*map(_cell, columns), _cell(differences, sign="+"), str(len(values))]
@@ -202,7 +219,7 @@ def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
     """A heading and a table of recall on names before and after; nothing where nothing is."""
     lines = []
     for name, shown in datasets.items():
-        for suffix in ("", "-augmented"):
+        for suffix in ("", AUGMENTED):
             matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
             seeds = sorted(matched.keys() & cnm.keys())
             for severity in SEVERITIES if seeds else ():
