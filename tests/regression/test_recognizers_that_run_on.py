@@ -1,7 +1,7 @@
 """Entity recognition on characters fell to F 0 again and again while it was trained.
 
-spaCy's oracle lets an entity that was begun wrongly go on at no cost, and training follows the
-model's own predictions: nearly all characters then are inside of one (docs/benchmarks.md).
+Probably since spaCy's oracle lets an entity that was begun wrongly go on at no cost, and training
+follows the model's own predictions (docs/benchmarks.md). Short sequences mended it.
 """
 
 from pathlib import Path
