@@ -3,10 +3,7 @@
 import json
 from pathlib import Path
 
-from spacy_cnm.pretraining.config import load_config
 from spacy_cnm.pretraining.trainer import pretrain
-
-SMOKE = Path(__file__).resolve().parents[2] / "configs" / "pretrain_smoke.cfg"
 
 
 def _lines(output: Path) -> list[dict]:
@@ -15,17 +12,8 @@ def _lines(output: Path) -> list[dict]:
     return [{k: v for k, v in json.loads(line).items() if k not in times} for line in lines]
 
 
-def test_a_break_at_every_step_changes_no_line(cnm_folder, tmp_path):
-    (tmp_path / "train.txt").write_text("我在北京见到了王小明。\n今天天气很好。\n" * 50, "utf-8")
-    settings = {
-        "paths.source": str(cnm_folder),
-        "data.train": str(tmp_path / "train.txt"),
-        "data.heldout": {},
-        "data.max_length": 48,
-        "training.steps": 6,
-        "logging.log_every": 3,
-    }
-    config = load_config(SMOKE, settings)
+def test_a_break_at_every_step_changes_no_line(short_run, tmp_path):
+    config = short_run({"logging.log_every": 3})
     pretrain(config, tmp_path / "whole")
     assert [line["step"] for line in _lines(tmp_path / "whole")] == [3, 6]
     for step in range(1, 7):

@@ -7,22 +7,11 @@ from safetensors import SafetensorError
 
 from spacy_cnm.errors import CNMError
 from spacy_cnm.pretraining import checkpoints
-from spacy_cnm.pretraining.config import load_config
 from spacy_cnm.pretraining.trainer import pretrain
 
-SMOKE = Path(__file__).resolve().parents[2] / "configs" / "pretrain_smoke.cfg"
 
-
-def test_the_checkpoint_before_is_whole(cnm_folder, tmp_path, monkeypatch):
-    (tmp_path / "train.txt").write_text("我在北京见到了王小明。\n今天天气很好。\n" * 50, "utf-8")
-    settings = {
-        "paths.source": str(cnm_folder),
-        "data.train": str(tmp_path / "train.txt"),
-        "data.heldout": {},
-        "data.max_length": 48,
-        "training.steps": 6,
-        "logging.checkpoint_every": 2,
-    }
+def test_the_checkpoint_before_is_whole(short_run, tmp_path, monkeypatch):
+    config = short_run({"logging.checkpoint_every": 2})
     output = tmp_path / "output"
     write = checkpoints.save_file
 
@@ -35,9 +24,9 @@ def test_the_checkpoint_before_is_whole(cnm_folder, tmp_path, monkeypatch):
     with monkeypatch.context() as disk:
         disk.setattr(checkpoints, "save_file", full)
         with pytest.raises(CNMError) as error:
-            pretrain(load_config(SMOKE, settings), output)
+            pretrain(config, output)
     assert "step-00000004: cannot be written (" in str(error.value)
     assert "No space left on device" in str(error.value)
     assert [path.name for path in (output / "checkpoints").iterdir()] == ["step-00000002"]
-    state = pretrain(load_config(SMOKE, settings), output, resume=True)
+    state = pretrain(config, output, resume=True)
     assert state.step == 6
