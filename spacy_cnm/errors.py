@@ -13,6 +13,11 @@ class CNMWarning(UserWarning):
     """A warning of this package: nothing is lost, but something deserves a look."""
 
 
+def one_line(error: Exception) -> str:
+    """What an error of any library says, as one line; its kind if it says nothing."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 class Errors:
     """Message templates, filled with `str.format`."""
 

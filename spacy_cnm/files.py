@@ -61,6 +61,18 @@ def check_outputs(
         _check_place(folder)
 
 
+def check_folder(folder: _Path, names: Iterable[str], inputs: Iterable[_Path] = ()) -> None:
+    """Find out whether files can be written to a folder, whose other files stay.
+
+    folder: it may be missing.
+    names: the names of the files.
+    inputs: what must not be overwritten.
+    RAISES: CNMError as `check_outputs` does.
+    """
+    check_outputs([], folder=folder)
+    check_outputs(inputs, files=[Path(folder, name) for name in names])
+
+
 def check_regular(path: _Path) -> None:
     """Refuse pipes and devices as an input that has to be read more than once.
 

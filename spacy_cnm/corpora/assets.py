@@ -11,7 +11,7 @@ from typing import Any
 
 import srsly
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, one_line
 
 #: Ending of what is moved aside.
 DAMAGED = ".damaged"
@@ -56,8 +56,7 @@ def _read(path: Path) -> dict[str, Any]:
                 raise ValueError(f"assets: {asset!r} has no 'dest'")
         return config
     except (OSError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise CNMError(Errors.E301.format(path=path, reason=reason)) from error
+        raise CNMError(Errors.E301.format(path=path, reason=one_line(error))) from error
 
 
 def _free(path: Path) -> Path:

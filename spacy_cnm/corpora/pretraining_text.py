@@ -17,7 +17,7 @@ from unicodedata import category
 from tqdm import tqdm
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.files import atomic_folder, check_outputs, check_regular
+from spacy_cnm.files import atomic_folder, check_folder, check_regular
 from spacy_cnm.ids import is_ideograph, unify
 
 from .docs import write_json
@@ -199,7 +199,7 @@ def write_pretraining_text(
     RETURNS: the report.
     RAISES CNMError: it cannot be written.
     """
-    check_folder(folder)
+    check_folder(folder, FILES)
     held_out = corpus.held_out[:MAX_EVALUATED]
     frequent = _most_frequent_ideographs(corpus.characters, max_ideographs)
     rare = [text for text in corpus.held_out if _has_other(text, frequent)][:MAX_EVALUATED]
@@ -222,15 +222,6 @@ def write_pretraining_text(
         _write_lines((f"{char}\t{n}" for char, n in counts), temporary / "characters.tsv")
         write_json(report, temporary / "report.json")
     return report
-
-
-def check_folder(folder: _Path, inputs: Iterable[_Path] = ()) -> None:
-    """Check that the files can be written to a folder and that none of them is an input.
-
-    RAISES CNMError: they cannot, or one is.
-    """
-    check_outputs([], folder=folder)
-    check_outputs(inputs, files=[Path(folder, name) for name in FILES])
 
 
 def _exclude(path: Path, index: SentenceIndex) -> dict[str, Any]:

@@ -5,12 +5,11 @@ text lacks stays missing in its document, so it trains nothing.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from spacy_cnm.files import atomic_folder, check_outputs
+from spacy_cnm.files import atomic_folder, check_folder
 
 from .docs import Summary, write_docs, write_json
 from .long_texts import MAX_CHARACTERS, split_long
@@ -96,7 +95,7 @@ def write_demo(
     RETURNS: split -> counts.
     RAISES: CNMError when it cannot be written.
     """
-    check_folder(folder)
+    check_folder(folder, FILES)
     with atomic_folder(folder, keep_others=True) as temporary:
         summaries = {
             split: write_docs(records, temporary / f"{split}.spacy", progress=progress)
@@ -105,19 +104,6 @@ def write_demo(
         write_texts(corpus.splits["train"], temporary / "train.txt")
         write_json(_report(corpus, summaries), temporary / "report.json")
     return summaries
-
-
-def check_folder(
-    folder: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()
-) -> None:
-    """Check that `write_demo` can write to a folder.
-
-    folder: where to write.
-    inputs: what must not be overwritten.
-    RAISES: CNMError when it cannot, or when it would overwrite an input.
-    """
-    check_outputs([], folder=folder)
-    check_outputs(inputs, files=[Path(folder, name) for name in FILES])
 
 
 def _report(corpus: DemoCorpus, summaries: dict[str, Summary]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import spacy
 from spacy.language import Language
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, one_line
 
 
 def load_pipeline(name: str, *, gpu_id: int = -1) -> Language:
@@ -20,13 +20,13 @@ def load_pipeline(name: str, *, gpu_id: int = -1) -> Language:
         try:
             spacy.require_gpu(gpu_id)
         except ValueError as error:
-            raise CNMError(Errors.E412.format(gpu_id=gpu_id, reason=_one_line(error))) from error
+            raise CNMError(Errors.E412.format(gpu_id=gpu_id, reason=one_line(error))) from error
     try:
         return spacy.load(name)
     except OSError as error:
-        raise CNMError(Errors.E410.format(name=name, reason=_one_line(error))) from error
+        raise CNMError(Errors.E410.format(name=name, reason=one_line(error))) from error
     except Exception as error:  # of whatever library meets the damage
-        raise CNMError(Errors.E411.format(name=name, reason=_one_line(error))) from error
+        raise CNMError(Errors.E411.format(name=name, reason=one_line(error))) from error
 
 
 def check_lengths(nlp: Language, texts: Iterable[str]) -> None:
@@ -48,7 +48,3 @@ def full_name(nlp: Language) -> str:
 def sets(nlp: Language, attribute: str) -> bool:
     """Tell whether a component says of itself that it sets an attribute, such as "doc.ents"."""
     return any(attribute in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

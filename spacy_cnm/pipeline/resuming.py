@@ -6,7 +6,7 @@ import spacy
 from spacy.util import load_config
 from thinc.api import Config
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, one_line
 
 
 def resume_config(pipeline: Path) -> Config:
@@ -31,8 +31,7 @@ def resume_config(pipeline: Path) -> Config:
         # The seed decides on the order of the texts; with the same, those read before come first.
         seed = int(config["system"].get("seed") or 0) + 1
     except Exception as error:  # of whatever library meets the damage
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise CNMError(Errors.E241.format(path=pipeline, reason=reason)) from error
+        raise CNMError(Errors.E241.format(path=pipeline, reason=one_line(error))) from error
     if not names:
         raise CNMError(Errors.E240.format(path=pipeline))
     source = str(pipeline.resolve())
