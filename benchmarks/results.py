@@ -1,10 +1,10 @@
 """Make docs/results.md from what `pipeline_seeds.py` and `pipeline_stress.py` have measured.
 
-    python benchmarks/results.py metrics docs/results.md
+    python benchmarks/results.py metrics docs/results.md --readme README.md
 
-One table a task. `cnm` and `matched` are the names under which `pipeline_seeds.py` ran the
-encoders, `cnm-augmented` and `matched-augmented` those of pipelines that were trained against rare
-names; only seeds that both have count.
+One table a task, and the main rows of all in the README. `cnm` and `matched` are the names under
+which `pipeline_seeds.py` ran the encoders, `cnm-augmented` and `matched-augmented` those of
+pipelines that were trained against rare names; only seeds that both have count.
 """
 
 import json
@@ -32,7 +32,7 @@ NAMES, SEVERITIES = ("persons", "places"), ("one", "most", "all")
 #: Where the recall is of entities with a character outside.
 OUTSIDE = ("scores", "ents_outside_r")
 
-#: Title, name of the first column, data sets with their titles, and the rows of each: name, path.
+#: Title, data sets with their titles, and the rows of each: name, path.
 SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
     (
         "Named entities (strict span F1)",
@@ -69,16 +69,23 @@ SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
     ),
 ]
 
+#: The rows that the README shows of each data set but the demo's, which has its own table there.
+MAIN = ("F", "recall, entities outside", "words F", "words with tags F", "accuracy")
+#: It shows no recall on fewer entities than these.
+FEWEST = 50
+#: Between these lines the README's table is written.
+MARKS = ("<!-- RESULTS START: made by benchmarks/results.py -->", "<!-- RESULTS END -->")
+
 INTRODUCTION = """\
 # Results
 
-Made by `python benchmarks/results.py metrics docs/results.md`; do not edit. *matched* is the
-pipeline on `models/bert-mini-matched`, *CNM* the same on `models/cnm-bert-mini`: the encoders
-differ in nothing but the structure ([pretraining.md](pretraining.md#the-shipped-encoder)), the
-pipelines in nothing but the encoder. Cells are means over seeds and standard deviations, in
-percent; the difference is that of the two pipelines of one seed. How each number is computed:
-[evaluation.md](evaluation.md). "Outside" is what has a character outside the base vocabulary,
-the number of such entities in parentheses.
+Made by `python benchmarks/results.py metrics docs/results.md --readme README.md`; do not edit.
+*matched* is the pipeline on `models/bert-mini-matched`, *CNM* the same on `models/cnm-bert-mini`:
+the encoders differ in nothing but the structure
+([pretraining.md](pretraining.md#the-shipped-encoder)), the pipelines in nothing but the encoder.
+Cells are means over seeds and standard deviations, in percent; the difference is that of the two
+pipelines of one seed. How each number is computed: [evaluation.md](evaluation.md). "Outside" is
+what has a character outside the base vocabulary, the number of such entities in parentheses.
 
 The runs, in bf16 on CPUs, with configs/TASK.cfg and the settings at the end of the page:
 
@@ -107,11 +114,15 @@ def main(
         typer.Argument(help="Folder with seeds/DATASET/ENCODER-SEED.json, and maybe stress/."),
     ],
     out: Annotated[Path, typer.Argument(help="Page to write.")],
+    readme: Annotated[
+        Path | None, typer.Option(help="Write the main rows between the marks in this file, too.")
+    ] = None,
 ) -> None:
     """Write the page."""
     found = read(metrics / "seeds", "scores")
     if not found:
         raise typer.BadParameter(f"{metrics} has no seeds/DATASET/ENCODER-SEED.json")
+    around = around_table(readme) if readme is not None else []
     lines = [INTRODUCTION]
     for title, datasets, rows in SECTIONS:
         lines += section(title, datasets, rows, found)
@@ -127,6 +138,10 @@ def main(
     )
     with atomic_path(out) as temporary:
         temporary.write_text("\n".join(lines) + "\n" + PUBLISHED, encoding="utf-8")
+    if readme is not None:
+        table = "\n".join([MARKS[0], "", *table_of(main_rows(found)), "", MARKS[1]])
+        with atomic_path(readme) as temporary:
+            temporary.write_text(table.join(around), encoding="utf-8")
 
 
 def read(folder: Path, key: str) -> Found:
@@ -154,6 +169,48 @@ def section(
 
     suffix: of the names of the encoders.
     """
+    lines = rows_of(datasets, rows, found, suffix)
+    return ["## " + title, "", *table_of(lines), ""] if lines else []
+
+
+def around_table(readme: Path) -> list[str]:
+    """What stands before the README's table, and what after it."""
+    text = readme.read_text(encoding="utf-8")
+    if [text.count(mark) for mark in MARKS] != [1, 1] or text.index(MARKS[0]) > text.index(
+        MARKS[1]
+    ):
+        raise typer.BadParameter(f"not once, in this order: {' and '.join(MARKS)} in {readme}")
+    return [text.split(MARKS[0])[0], text.split(MARKS[1])[1]]
+
+
+def main_rows(found: Found) -> list[str]:
+    """The rows of the README, with one decimal."""
+    lines = []
+    for _, datasets, rows in SECTIONS:
+        others = {name: shown for name, shown in datasets.items() if name != "demo"}
+        chosen = {row: rows[row] for row in MAIN if row in rows}
+        lines += rows_of(others, chosen, found, digits=1, fewest=FEWEST)
+    return lines
+
+
+def table_of(lines: list[str]) -> list[str]:
+    """Rows with their heads."""
+    heads = ["| | | matched | CNM | difference | seeds |", "| --- | --- | --- | --- | --- | --- |"]
+    return [*heads, *lines]
+
+
+def rows_of(
+    datasets: dict[str, str],
+    rows: dict[str, tuple[str, ...]],
+    found: Found,
+    suffix: str = "",
+    digits: int = 2,
+    fewest: int = 0,
+) -> list[str]:
+    """A row of a table for each data set and score that both encoders have.
+
+    fewest: entities outside, for their recall to be a row.
+    """
     lines = []
     for name, shown in datasets.items():
         matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
@@ -164,15 +221,16 @@ def section(
             if not values:
                 continue
             if path == OUTSIDE:
-                row = f"{row} ({cnm[seeds[0]]['scores']['ents_outside']})"
+                count = cnm[seeds[0]]["scores"]["ents_outside"]
+                if count < fewest:
+                    continue
+                row = f"{row} ({count})"
             differences = [b - a for a, b in values]
             columns = [list(column) for column in zip(*values, strict=True)]
-            cells = [*map(_cell, columns), _cell(differences, sign="+"), str(len(values))]
+            cells = [_cell(column, digits=digits) for column in columns]
+            cells += [_cell(differences, sign="+", digits=digits), str(len(values))]
             lines.append(f"| {shown} | {row} | " + " | ".join(cells) + " |")
-    if not lines:
-        return []
-    heads = ["## " + title, "", "| | | matched | CNM | difference | seeds |"]
-    return [*heads, "| --- | --- | --- | --- | --- | --- |", *lines, ""]
+    return lines
 
 
 def by_type(found: Found) -> dict[str, tuple[str, ...]]:
@@ -266,9 +324,9 @@ def _value(content: Any, path: tuple[str, ...]) -> float | None:
     return 100 * value
 
 
-def _cell(values: list[float], sign: str = "") -> str:
-    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):{sign}.2f}{spread}"
+def _cell(values: list[float], sign: str = "", digits: int = 2) -> str:
+    spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):{sign}.{digits}f}{spread}"
 
 
 if __name__ == "__main__":

@@ -1,18 +1,35 @@
 """The page of results says what was measured."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+MARKS = ("<!-- RESULTS START: made by benchmarks/results.py -->", "<!-- RESULTS END -->")
 
 
 def test_the_page_is_made_from_the_metrics(tmp_path):
-    out = tmp_path / "results.md"
+    out, readme = tmp_path / "results.md", tmp_path / "README.md"
+    shutil.copy(ROOT / "README.md", readme)
     command = [sys.executable, "benchmarks/results.py", "metrics", str(out)]
-    subprocess.run(command, check=True, cwd=ROOT)
+    subprocess.run([*command, "--readme", str(readme)], check=True, cwd=ROOT)
+    assert readme.read_text("utf-8") == (ROOT / "README.md").read_text("utf-8")
     assert out.read_text("utf-8") == (ROOT / "docs/results.md").read_text("utf-8")
+
+
+def test_a_readme_without_the_marks_stays(tmp_path):
+    readme = tmp_path / "README.md"
+    for content in ("", "<!-- RESULTS END -->", "\n".join(reversed(MARKS))):
+        readme.write_text(content)
+        command = [sys.executable, "benchmarks/results.py", "metrics", str(tmp_path / "out.md")]
+        command += ["--readme", str(readme)]
+        result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+        assert result.returncode
+        assert "not once, in this order" in result.stderr
+        assert not (tmp_path / "out.md").exists()
+        assert readme.read_text() == content
 
 
 def test_nothing_measured_is_no_page(tmp_path):
