@@ -1,7 +1,8 @@
 """Every message that the package raises or warns with: a code, the offending value, the remedy.
 
-One section a side (E0xx ids, E1xx modeling, E2xx pipeline, E3xx corpora, E4xx cli and workflow;
-W... for warnings). Raise `CNMError(Errors.E001.format(...))`, warn with `CNMWarning`.
+One section a side (E0xx ids, E1xx modeling, E2xx pipeline, E3xx corpora, E4xx cli and workflow,
+E5xx pretraining, E6xx probing; W... for warnings). Raise `CNMError(Errors.E001.format(...))`, warn
+with `CNMWarning`.
 """
 
 
@@ -299,7 +300,7 @@ class Errors:
         "The pipeline has no CNM-BERT (architecture spacy_cnm.CNMTransformerModel.v1), so it is "
         "not known which characters are rare to it."
     )
-    E433 = "level is {level}: a share of 0 to 1 is needed."
+    E433 = "{name} is {value}: a share of 0 to 1 is needed."
     E434 = "{path}: has no entity with the label {labels}; it has: {known}. Choose with --label."
     E435 = "The encoder's vocabulary has all the characters that names may have. Give rarer ones."
     E436 = (
@@ -374,6 +375,11 @@ class Errors:
         "In the first {count} texts of {paths} there is no Chinese character, so no structure can "
         "be learned. Give Chinese text, or set model.use_structure = false."
     )
+
+    # --- probing -----------------------------------------------------------------------------
+    E600 = "{path}: cannot be read ({what}). Give the folder of the labels (docs/probe.md)."
+    E601 = "{path}, line {line}: {what}. Mend the file."
+    E602 = "split {name}: {chars} are in two parts"
 
 
 class Warnings:

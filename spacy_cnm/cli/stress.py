@@ -35,12 +35,14 @@ def stress(
     check_outputs([model, test, *([characters] if characters else [])], files=[out])
     found = run(model, test, label, keep=keep, characters=characters, seed=seed, gpu_id=gpu_id)
     typer.echo(f"{', '.join(found['labels'])} in {found['test']}")
-    typer.echo(f"{'':8}{'P':>8}{'R':>8}{'F':>8}{'changed':>10}{'alike':>8}")
+    typer.echo(f"{'':8}{'P':>8}{'R':>8}{'F':>8}{'changed':>10}{'elsewhere':>11}{'alike':>8}")
     for name, row in found["results"].items():
         cells = "".join(f"{row[key]:8.4f}" for key in "prf")
         changed = ""
         if row.get("characters"):
-            changed = f"{row['changed']:10,}{row['alike'] / row['characters']:8.0%}"
+            alike = row["alike"] / row["characters"]
+            changed = f"{row['changed']:10,}{row['elsewhere']:11,}{alike:8.0%}"
         typer.echo(f"{name:8}{cells}{changed}")
+    typer.echo("changed: names; elsewhere: characters outside of names, for false alarms.")
     typer.echo("alike: substitutes with the main component of what they replace; others are any.")
     write_json(found, out)

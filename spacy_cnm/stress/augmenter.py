@@ -24,26 +24,32 @@ def make_rare_names_augmenter(
     keep: Keep = "first",
     characters: Path | None = None,
     seed: int = 0,
+    elsewhere: float = 0.0,
 ) -> "RareNamesAugmenter":
     """Create an augmenter that makes pipelines robust against rare names.
 
     level: share of the documents (0..1) with such names that are trained on a second time, with
-        other characters in the names. Each time a document is read it gets other ones; `spacy
-        train` reads the corpus once, or in each epoch where `training.max_epochs` is -1.
+        other characters in the names; of all documents, with `elsewhere`. Each time a document is
+        read it gets other ones; `spacy train` reads the corpus once, or in each epoch where
+        `training.max_epochs` is -1.
     labels: of the entities that change.
     severity: "one", "most" or "all" characters of a name.
     keep: "first" (a surname) or "last" (省, 市) stays as long as it can.
     characters: a text whose ideographs may be used, such as a list of names. Default: see
         `substitutes.Substitutes`.
     seed: of the choice of documents and of characters.
+    elsewhere: share (0..1) of the other ideographs of such a document that change too, so that a
+        rare character does not come to mean a name.
     RETURNS: the augmenter.
     RAISES: CNMError for a value out of range or a file that cannot be read.
     """
     check_settings(severity, keep)
     if not 0 <= level <= 1:
-        raise CNMError(Errors.E433.format(level=level))
+        raise CNMError(Errors.E433.format(name="level", value=level))
+    if not 0 <= elsewhere <= 1:
+        raise CNMError(Errors.E433.format(name="elsewhere", value=elsewhere))
     allowed = None if characters is None else read_characters(characters)
-    return RareNamesAugmenter(level, set(labels), severity, keep, allowed, seed)
+    return RareNamesAugmenter(level, set(labels), severity, keep, allowed, seed, elsewhere)
 
 
 @dataclass
@@ -56,6 +62,7 @@ class RareNamesAugmenter:
     keep: Keep
     allowed: set[str] | None
     seed: int
+    elsewhere: float = 0.0
     _substitutes: Substitutes | None = None
     _random: random.Random = field(init=False)
 
@@ -76,11 +83,14 @@ class RareNamesAugmenter:
                 self._substitutes = find_substitutes(vocabulary.lacks, self.allowed)
             elif not has_encoder(nlp):
                 raise CNMError(Errors.E432)
-        has_names = any(ent.label_ in self.labels for ent in reference.ents)
+        # With `elsewhere`, documents without names teach what is none.
+        suits = bool(self.elsewhere) or any(ent.label_ in self.labels for ent in reference.ents)
         yield example
-        if self._substitutes is None or not has_names or self._random.random() >= self.level:
+        if self._substitutes is None or not suits or self._random.random() >= self.level:
             return
         seed = f"{self.seed}:{self._random.random()}"
-        names = RareNames(self._substitutes, self.labels, self.severity, self.keep, seed)
+        names = RareNames(
+            self._substitutes, self.labels, self.severity, self.keep, seed, self.elsewhere
+        )
         changed = names.document(reference)
         yield Example(nlp.make_doc(changed.text), changed)

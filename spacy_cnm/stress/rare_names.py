@@ -1,5 +1,6 @@
 """Rare characters in the names of documents."""
 
+import random
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,14 +31,16 @@ class Changed:
 
     names: entities of the labels.
     changed: of these, how many have new characters.
-    characters: new characters.
+    characters: new characters, in names and elsewhere.
     alike: of these, how many share the main component of what they stand for.
+    elsewhere: new characters outside of names.
     """
 
     names: int = 0
     changed: int = 0
     characters: int = 0
     alike: int = 0
+    elsewhere: int = 0
 
 
 @dataclass
@@ -49,27 +52,26 @@ class RareNames:
 
     substitutes: where the characters come from.
     labels: of the entities that change.
-    severity: how much of a name changes.
+    severity: how much of a name changes; None: nothing.
     keep: which character stays longest.
     seed: of the choice.
+    elsewhere: share of the other ideographs that change too, those of no such entity. Which ones,
+        and to what, depends on the seed, the text and the place.
     """
 
     substitutes: Substitutes
     labels: Collection[str]
-    severity: Severity = "one"
+    severity: Severity | None = "one"
     keep: Keep = "first"
     seed: int | str = 0
+    elsewhere: float = 0.0
     changed: Changed = field(default_factory=Changed)
 
     def name(self, text: str) -> str:
         """Give a name its new form, of the same length; also counted in `changed`."""
         characters = list(text)
         for place in self._places(text):
-            found = self.substitutes.find(text[place], f"{self.seed}:{text}:{place}")
-            if found is not None:
-                characters[place], alike = found
-                self.changed.characters += 1
-                self.changed.alike += alike
+            characters[place] = self._substitute(text, place)
         new = "".join(characters)
         self.changed.names += 1
         self.changed.changed += new != text
@@ -77,6 +79,8 @@ class RareNames:
 
     def _places(self, text: str) -> list[int]:
         """Offsets of the characters that change, of those that are ideographs."""
+        if self.severity is None:
+            return []
         places = [i for i, char in enumerate(text) if is_ideograph(char)]
         if self.severity == "all" or len(places) < 2:
             return places
@@ -87,13 +91,31 @@ class RareNames:
         return free[:1] if self.keep == "first" else free[-1:]
 
     def text(self, doc: Doc) -> str:
-        """Give the text of a document with its names changed."""
-        text = doc.text
+        """Give the text of a document with its names, and what else is to change, changed."""
+        old = doc.text
+        characters = list(old)
+        inside = bytearray(len(old))
         for ent in doc.ents:
             if ent.label_ in self.labels:
-                new = self.name(ent.text)
-                text = text[: ent.start_char] + new + text[ent.end_char :]
-        return text
+                characters[ent.start_char : ent.end_char] = self.name(ent.text)
+                inside[ent.start_char : ent.end_char] = b"1" * len(ent.text)
+        if self.elsewhere:
+            chance = random.Random(f"{self.seed}:{old}")
+            for place, char in enumerate(old):
+                drawn = chance.random() < self.elsewhere
+                if drawn and not inside[place] and is_ideograph(char):
+                    characters[place] = self._substitute(old, place)
+                    self.changed.elsewhere += characters[place] != char
+        return "".join(characters)
+
+    def _substitute(self, text: str, place: int) -> str:
+        """Give what stands for a character of a text; itself where there is nothing."""
+        found = self.substitutes.find(text[place], f"{self.seed}:{text}:{place}")
+        if found is None:
+            return text[place]
+        self.changed.characters += 1
+        self.changed.alike += found[1]
+        return found[0]
 
     def document(self, doc: Doc) -> Doc:
         """Make a document with the names changed and all annotations in place.

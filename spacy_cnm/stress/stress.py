@@ -18,10 +18,20 @@ from .rare_names import (
     SEVERITIES,
     Keep,
     RareNames,
+    Severity,
     check_settings,
     find_substitutes,
     read_characters,
 )
+
+#: Share of the ideographs outside of names that change in the last two rows.
+ELSEWHERE = 0.05
+#: Row -> how much of each name changes, and which share of everything else.
+ROWS: dict[str, tuple[Severity | None, float]] = {
+    **{severity: (severity, 0.0) for severity in SEVERITIES},
+    "elsewhere": (None, ELSEWHERE),
+    "everywhere": ("one", ELSEWHERE),
+}
 
 
 def stress(
@@ -36,13 +46,16 @@ def stress(
 ) -> dict[str, Any]:
     """Score the entities of some labels, as they are and with rare characters in them.
 
+    A pipeline that takes every rare character for a name finds the changed names, too. So there are
+    two more rows: names as they are and one in twenty of the other ideographs changed, and both.
+
     model: folder or package name of a pipeline with a CNM-BERT. What the base vocabulary of that
         lacks is rare; a matched baseline has the same, and so gets the same texts.
     test: `.spacy` file of reference documents, whose tokens are single characters.
     labels: entities that change; all others stay.
     keep, characters, seed: see `rare_names`.
     gpu_id: number of the GPU, -1 for the CPU.
-    RETURNS: for "before" and each severity precision, recall and F of the labels together, and how
+    RETURNS: for "before" and each of ROWS precision, recall and F of the labels together, and how
         much was changed.
     RAISES: CNMError for a pipeline or file that cannot be used, or without such entities.
     """
@@ -60,10 +73,10 @@ def stress(
     allowed = None if characters is None else read_characters(characters)
     substitutes = find_substitutes(vocabulary.lacks, allowed)
     rows = {"before": score_labels(nlp, gold.docs, labels)}
-    for severity in SEVERITIES:
-        names = RareNames(substitutes, set(labels), severity, keep, seed)
+    for row, (severity, elsewhere) in ROWS.items():
+        names = RareNames(substitutes, labels, severity, keep, seed, elsewhere)
         docs = [names.document(doc) for doc in gold.docs]
-        rows[severity] = {**score_labels(nlp, docs, labels), **asdict(names.changed)}
+        rows[row] = {**score_labels(nlp, docs, labels), **asdict(names.changed)}
     return {
         "model": {"name": full_name(nlp), "version": nlp.meta["version"]},
         "test": gold.source,

@@ -70,6 +70,18 @@ def test_annotations_stay_and_one_person_has_one_name(substitutes: Substitutes) 
     assert other.ents[0].text != new.ents[0].text
 
 
+def test_what_changes_elsewhere_is_in_no_name(substitutes: Substitutes) -> None:
+    doc = make_doc(reference_nlp(), RECORD)
+    names = RareNames(substitutes, {"PER"}, None, elsewhere=1.0)
+    new = names.document(doc)
+    # All ideographs but those of persons; a place is no person.
+    assert differences(TEXT, new.text) == [3, 8, 9, 11, 12, 13, 18]
+    assert (names.changed.names, names.changed.changed, names.changed.elsewhere) == (3, 0, 7)
+    both = RareNames(substitutes, {"PER"}, "all", elsewhere=1.0).document(doc).text
+    assert [both[i] for i in (3, 8, 9)] == [new.text[i] for i in (3, 8, 9)]
+    assert not {char for char in both if char not in "J· 。"} & COMMON
+
+
 def test_what_is_not_annotated_stays_so(substitutes: Substitutes) -> None:
     doc = make_doc(reference_nlp(), Record("很好", Place("x", 1), cats={"a": 1.0}))
     new = RareNames(substitutes, {"PER"}).document(doc)

@@ -55,11 +55,16 @@ def test_command(
         assert run(monkeypatch, model, test, out) == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
     found = json.loads(outs[0].read_text(encoding="utf-8"))
-    assert list(found["results"]) == ["before", "one", "most", "all"]
+    rows = ["before", "one", "most", "all", "elsewhere", "everywhere"]
+    assert list(found["results"]) == rows
     assert found["results"]["before"]["r"] == 1.0
     characters = [found["results"][s]["characters"] for s in ("one", "most", "all")]
     assert characters == [3, 6, 9]
     assert found["results"]["one"]["names"] == 3
+    assert [found["results"][row]["changed"] for row in rows[1:]] == [3, 3, 3, 0, 3]
+    outside = [found["results"][row]["elsewhere"] for row in rows[1:]]
+    assert outside[:3] == [0, 0, 0]
+    assert outside[3] == outside[4] > 0
     assert "before" in capsys.readouterr().out
 
     assert run(monkeypatch, model, test, outs[0], "--label", "PERSON") == 1
@@ -113,7 +118,30 @@ def test_augmenter_without_a_rare_character(nlp: Language, tmp_path: Path) -> No
         list(augment(nlp, example))
 
 
-@pytest.mark.parametrize("settings", [{"level": 1.5}, {"severity": "half"}, {"keep": "frist"}])
+def test_augmenter_changes_what_is_no_name_too(nlp: Language) -> None:
+    vocabulary = vocabulary_of(nlp)
+    assert vocabulary is not None
+    record = Record("北京很好。" * 40, Place("x", 1))  # without a name
+    example = Example(nlp.make_doc(record.text), make_doc(nlp, record))
+    augment = make_rare_names_augmenter(level=1.0, elsewhere=0.25)
+    _, new = augment(nlp, example)
+    places = [i for i, char in enumerate(new.text) if char != record.text[i]]
+    assert 20 < len(places) < 60
+    assert all(vocabulary.lacks(new.text[i]) and record.text[i] != "。" for i in places)
+    assert len(list(make_rare_names_augmenter(level=1.0)(nlp, example))) == 1
+
+
+SETTINGS = [
+    {"level": 1.5},
+    {"severity": "half"},
+    {"severity": None},
+    {"keep": "frist"},
+    {"elsewhere": -0.1},
+    {"elsewhere": float("nan")},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 def test_augmenter_refuses(settings: dict[str, object]) -> None:
     with pytest.raises(CNMError):
         make_rare_names_augmenter(**settings)

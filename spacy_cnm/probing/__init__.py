@@ -1,0 +1,1 @@
+"""The structural probe: what an encoder knows of the layout, parts and strokes of a character."""
