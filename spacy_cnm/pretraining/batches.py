@@ -79,7 +79,7 @@ class Stream:
         max_tokens: int,
         buffer: int,
         budget: float = 0.15,
-        cued: float = 0.0,
+        cued: NDArray[np.float64] | None = None,
     ) -> None:
         """Set up a stream; nothing is read before the first batch.
 
@@ -91,7 +91,7 @@ class Stream:
         max_tokens: pieces in a batch at most, padding included.
         buffer: texts in a block.
         budget: share of the pieces that are masked.
-        cued: share of these that keep their structure (see `mask_words`).
+        cued: (E,) how often each id is cued; None: never (see `cues.cue_shares`).
         RAISES CNMError: an argument is out of range, the tokenizer is not extended, or rjieba is
             not installed.
         """
@@ -108,7 +108,9 @@ class Stream:
         self._max_length, self._max_tokens, self._buffer = max_length, max_tokens, buffer
         # The tokenizer may have grown since another stream was made.
         self._encoder, options = _prepare(tokenizer, len(tokenizer))
-        self._options = replace(options, budget=budget, cued=cued)
+        self._options = replace(options, budget=budget)
+        if cued is not None:
+            self._options = replace(self._options, cued=cued)
         self._cls, self._sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         self._pad = tokenizer.pad_token_id
 

@@ -89,7 +89,9 @@ class DataSection(_Section):
     max_tokens (int): word pieces a micro-batch at most, padding included.
     buffer (int): texts that are shuffled together.
     masked (float): share of a row's word pieces that is masked (whole words).
-    cued (float): share of these that keep their structure beside [MASK]; in training only.
+    cued (float): ideographs of the vocabulary that make up this share of the text's, or less, are
+        half of the time [UNK] with their structure in place of [MASK], more frequent ones as often
+        as these; in training only.
     """
 
     train: Annotated[Paths, Field(min_length=1)]
@@ -98,7 +100,7 @@ class DataSection(_Section):
     max_tokens: Annotated[int, Field(ge=8, lt=1 << 31)] = 4096
     buffer: _Count = 10_000
     masked: Annotated[float, Field(gt=0, lt=1)] = 0.15
-    cued: Annotated[float, Field(ge=0, le=0.8)] = 0.0  # what becomes [MASK] at most
+    cued: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     @model_validator(mode="after")
     def _fits(self) -> "DataSection":

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
 from spacy_cnm.errors import CNMError, Errors
-from spacy_cnm.ids import is_ideograph
 from spacy_cnm.modeling.tokenizer import first_added_id
 
 #: The label of a piece that is not to be guessed; PyTorch's cross entropy leaves it out.
@@ -32,33 +31,28 @@ class MaskOptions:
     special: (E,) over the extended ids: whether an id is a special token, which is never chosen.
     random_ids: the ids that may replace a piece.
     budget: share of the pieces of a row that are chosen.
-    ideograph: (E,) over the extended ids: whether an id is an ideograph.
-    cued: share of the chosen pieces that, where they are ideographs, are [MASK] with their
-        structure.
-    RAISES CNMError: the budget is not between 0 and 1, or `cued` is not in 0 to 0.8.
+    unk_id: the id of [UNK].
+    cued: (E,) over the extended ids: how often, of the cases in which it would become [MASK], an
+        id is [UNK] with its structure instead; see `cues.cue_shares`.
+    RAISES CNMError: the budget is not between 0 and 1.
     """
 
     mask_id: int
     special: NDArray[np.bool_]
     random_ids: NDArray[np.int64]
     budget: float
-    ideograph: NDArray[np.bool_]
-    cued: float
+    unk_id: int
+    cued: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Check the shares."""
+        """Check the budget."""
         if not 0 < self.budget < 1:
             wanted = "between 0 and 1"
             raise CNMError(Errors.E122.format(key="budget", value=self.budget, wanted=wanted))
-        if not 0 <= self.cued <= MASKED:
-            wanted = f"0 to {MASKED}"
-            raise CNMError(Errors.E122.format(key="cued", value=self.cued, wanted=wanted))
 
     @classmethod
-    def of(
-        cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15, cued: float = 0.0
-    ) -> "MaskOptions":
-        """Give the options for an extended tokenizer.
+    def of(cls, tokenizer: PreTrainedTokenizerFast, budget: float = 0.15) -> "MaskOptions":
+        """Give the options for an extended tokenizer, without cues.
 
         Random tokens come from the base vocabulary, without special and [unused...] tokens.
         """
@@ -68,17 +62,13 @@ class MaskOptions:
         size = first_added_id(tokenizer)
         ids = sorted(i for token, i in vocab.items() if i < size and not _UNUSED.fullmatch(token))
         random_ids = np.array([i for i in ids if not special[i]], dtype=np.int64)
-        ideograph = np.zeros_like(special)
-        ideograph[[i for token, i in vocab.items() if len(token) == 1 and is_ideograph(token)]] = (
-            True
-        )
         return cls(
             mask_id=tokenizer.mask_token_id,
             special=special,
             random_ids=random_ids,
             budget=budget,
-            ideograph=ideograph,
-            cued=cued,
+            unk_id=tokenizer.unk_token_id,
+            cued=np.zeros(len(special)),
         )
 
 
@@ -111,9 +101,9 @@ def mask_words(
     only a row of special tokens has no label. Each chosen piece becomes [MASK] (80 %) or a random
     token (10 %), or stays.
 
-    With `options.cued`, some of what becomes [MASK] is cued: it keeps its structure, and is to be
-    guessed from that and from its neighbours. So the encoder learns to read structure where there
-    is no token.
+    With `options.cued`, some of what would become [MASK] is cued: it becomes [UNK] and keeps its
+    structure, as characters outside the vocabulary do, and is to be guessed from that and from its
+    neighbours. So the encoder learns to read structure where there is no token.
 
     ids: (N,) extended ids.
     word_ids: (N,) the word of each piece, the same for neighbours in one word; what stands at
@@ -139,8 +129,9 @@ def mask_words(
     labels[picked] = ids[picked]
     chance = rng.random(len(picked))
     hidden = chance < MASKED
-    cued = hidden & (chance >= MASKED - options.cued) & options.ideograph[ids[picked]]
+    cued = hidden & (chance >= MASKED * (1 - options.cued[ids[picked]]))
     corrupted[picked[hidden]] = options.mask_id
+    corrupted[picked[cued]] = options.unk_id
     replaced = picked[(chance >= MASKED) & (chance < MASKED + REPLACED)]
     corrupted[replaced] = rng.choice(options.random_ids, len(replaced))
     structure_ids[picked[~cued]] = corrupted[picked[~cued]]

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
@@ -57,11 +59,11 @@ def make_stream(
     index: int = 0,
     count: int = 1,
     seed: int = 0,
-    cued: float = 0.0,
+    cued: NDArray[np.float64] | None = None,
 ) -> Stream:
     """A stream of masked batches of text files, as a config wants them; see `Stream`.
 
-    cued: as there; `data.cued` is of training alone, so that held-out losses stay comparable.
+    cued: as there; cues are of training alone, so that held-out losses stay comparable.
     """
     return Stream(
         paths,

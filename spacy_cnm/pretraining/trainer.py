@@ -17,6 +17,7 @@ from spacy_cnm.errors import CNMError, Errors
 from .batches import MicroBatch, Position
 from .checkpoints import CHECKPOINTS, save_checkpoint, save_model
 from .config import PretrainConfig
+from .cues import count_ideographs, cue_shares
 from .heldout import evaluate
 from .inputs import check_inputs
 from .outputs import BEST, LAST, only_writer
@@ -123,6 +124,9 @@ class _Run:
     def _streams(self) -> Iterator[list[Iterator[MicroBatch]]]:
         """This process's streams, each read ahead by a thread, from where the run is."""
         data, training = self.config.data, self.config.training
+        cued = None
+        if data.cued:
+            cued = cue_shares(self.tokenizer, count_ideographs(data.train), data.cued)
         share = training.micro_batches // self.accelerator.num_processes
         first = share * self.accelerator.process_index
         with prefetch() as read_ahead:
@@ -135,7 +139,7 @@ class _Run:
                     index=index,
                     count=training.micro_batches,
                     seed=training.seed,
-                    cued=data.cued,
+                    cued=cued,
                 )
                 known = self.state.positions
                 start = Position(**known[index]) if known else Position()

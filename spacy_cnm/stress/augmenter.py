@@ -19,7 +19,7 @@ from .substitutes import Substitutes
 @spacy.registry.augmenters("spacy_cnm.rare_names.v1")
 def make_rare_names_augmenter(
     level: float = 0.3,
-    labels: list[str] = ["PER"],  # noqa: B006
+    labels: list[str] | None = None,
     severity: Severity = "one",
     keep: Keep = "first",
     characters: Path | None = None,
@@ -32,7 +32,7 @@ def make_rare_names_augmenter(
         other characters in the names; of all documents, with `elsewhere`. Each time a document is
         read it gets other ones; `spacy train` reads the corpus once, or in each epoch where
         `training.max_epochs` is -1.
-    labels: of the entities that change.
+    labels: of the entities that change. Default: all entities do.
     severity: "one", "most" or "all" characters of a name.
     keep: "first" (a surname) or "last" (省, 市) stays as long as it can.
     characters: a text whose ideographs may be used, such as a list of names. Default: see
@@ -49,7 +49,8 @@ def make_rare_names_augmenter(
     if not 0 <= elsewhere <= 1:
         raise CNMError(Errors.E433.format(name="elsewhere", value=elsewhere))
     allowed = None if characters is None else read_characters(characters)
-    return RareNamesAugmenter(level, set(labels), severity, keep, allowed, seed, elsewhere)
+    chosen = None if labels is None else set(labels)
+    return RareNamesAugmenter(level, chosen, severity, keep, allowed, seed, elsewhere)
 
 
 @dataclass
@@ -57,7 +58,7 @@ class RareNamesAugmenter:
     """See `make_rare_names_augmenter`."""
 
     level: float
-    labels: set[str]
+    labels: set[str] | None
     severity: Severity
     keep: Keep
     allowed: set[str] | None
@@ -83,9 +84,10 @@ class RareNamesAugmenter:
                 self._substitutes = find_substitutes(vocabulary.lacks, self.allowed)
             elif not has_encoder(nlp):
                 raise CNMError(Errors.E432)
-        # With `elsewhere`, documents without names teach what is none.
-        suits = bool(self.elsewhere) or any(ent.label_ in self.labels for ent in reference.ents)
         yield example
+        # With `elsewhere`, documents without names teach what is none.
+        has_names = any(self.labels is None or e.label_ in self.labels for e in reference.ents)
+        suits = has_names or bool(self.elsewhere)
         if self._substitutes is None or not suits or self._random.random() >= self.level:
             return
         seed = f"{self.seed}:{self._random.random()}"

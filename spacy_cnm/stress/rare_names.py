@@ -29,7 +29,7 @@ KEEPS: tuple[Keep, ...] = ("first", "last")
 class Changed:
     """What was changed.
 
-    names: entities of the labels.
+    names: entities that could change.
     changed: of these, how many have new characters.
     characters: new characters, in names and elsewhere.
     alike: of these, how many share the main component of what they stand for.
@@ -51,7 +51,7 @@ class RareNames:
     wherever they appear.
 
     substitutes: where the characters come from.
-    labels: of the entities that change.
+    labels: of the entities that change; None: all entities do.
     severity: how much of a name changes; None: nothing.
     keep: which character stays longest.
     seed: of the choice.
@@ -60,7 +60,7 @@ class RareNames:
     """
 
     substitutes: Substitutes
-    labels: Collection[str]
+    labels: Collection[str] | None
     severity: Severity | None = "one"
     keep: Keep = "first"
     seed: int | str = 0
@@ -90,13 +90,17 @@ class RareNames:
         # The one that a common name would have in its place: neither surname nor 市.
         return free[:1] if self.keep == "first" else free[-1:]
 
+    def is_name(self, entity: Span) -> bool:
+        """Tell whether an entity is one of those that change."""
+        return self.labels is None or entity.label_ in self.labels
+
     def text(self, doc: Doc) -> str:
         """Give the text of a document with its names, and what else is to change, changed."""
         old = doc.text
         characters = list(old)
         inside = bytearray(len(old))
         for ent in doc.ents:
-            if ent.label_ in self.labels:
+            if self.is_name(ent):
                 characters[ent.start_char : ent.end_char] = self.name(ent.text)
                 inside[ent.start_char : ent.end_char] = b"1" * len(ent.text)
         if self.elsewhere:

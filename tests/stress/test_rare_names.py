@@ -77,6 +77,8 @@ def test_what_changes_elsewhere_is_in_no_name(substitutes: Substitutes) -> None:
     # All ideographs but those of persons; a place is no person.
     assert differences(TEXT, new.text) == [3, 8, 9, 11, 12, 13, 18]
     assert (names.changed.names, names.changed.changed, names.changed.elsewhere) == (3, 0, 7)
+    every = RareNames(substitutes, None, "all").document(doc).text
+    assert differences(TEXT, every) == [0, 1, 2, 6, 11, 12, 13, 15, 16, 17]
     both = RareNames(substitutes, {"PER"}, "all", elsewhere=1.0).document(doc).text
     assert [both[i] for i in (3, 8, 9)] == [new.text[i] for i in (3, 8, 9)]
     assert not {char for char in both if char not in "J· 。"} & COMMON

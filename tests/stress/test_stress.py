@@ -85,7 +85,7 @@ def test_augmenter(nlp: Language) -> None:
     vocabulary = vocabulary_of(nlp)
     assert vocabulary is not None
     example = Example(nlp.make_doc(RECORDS[0].text), make_doc(nlp, RECORDS[0]))
-    augment = make_rare_names_augmenter(level=0.5, seed=1)
+    augment = make_rare_names_augmenter(level=0.5, labels=["PER"], seed=1)
     texts = [[new.text for new in augment(nlp, example)] for _ in range(200)]
     assert {found[0] for found in texts} == {RECORDS[0].text}
     changed = [found[1] for found in texts if len(found) == 2]
@@ -94,7 +94,7 @@ def test_augmenter(nlp: Language) -> None:
     for text in changed:
         assert text[:8] + text[9:] == RECORDS[0].text[:8] + RECORDS[0].text[9:]
         assert vocabulary.lacks(text[8])
-    again = make_rare_names_augmenter(level=0.5, seed=1)
+    again = make_rare_names_augmenter(level=0.5, labels=["PER"], seed=1)
     assert texts == [[new.text for new in again(nlp, example)] for _ in range(200)]
 
 
