@@ -236,7 +236,7 @@ class Errors:
         "No text is left to train on: every text of {names} is held out or stands in an excluded "
         "file. Give more text, or hold less out."
     )
-    E317 = "{argument}: an input is repeated 1 time or more (PATH:3)."
+    E317 = "{argument}: an input is repeated 1 to {most} times (PATH:3)."
     E324 = (
         "{place}: the document has {length:,} characters, more than spaCy takes ({limit:,}). "
         "Convert the file without --documents."
@@ -255,13 +255,14 @@ class Errors:
     )
     E322 = (
         "The data set {name} is not complete. Missing: {missing}. Name a folder that has it with "
-        "--root, or fetch it where that is possible (docs/workflow.md)."
+        "--root (in the workflow: --vars.corpora), or fetch it where that is possible "
+        "(docs/workflow.md)."
     )
     E323 = (
         "Not what project.yml expects (cut off, or another version): {files}. Moved aside (ending "
         "{ending}). Fetch again: python -m spacy project assets."
     )
-    E325 = "{path}: nothing in it can be used, so nothing is written."
+    E325 = "{path}: nothing in it can be used ({reasons}), so nothing is written."
     E313 = "rjieba is not installed. Install it with: pip install 'spacy-cnm[demo]'"
     # --- cli and workflow --------------------------------------------------------------------
     E401 = "{path} exists. Choose another name, or replace it with --force."
@@ -271,11 +272,16 @@ class Errors:
         "of model_type cnm_bert). Choose another name, or remove it yourself."
     )
     E405 = "No file matches {pattern!r}. Quote a pattern, so that the shell does not expand it."
+    E438 = "labels is {labels!r}: give a list, such as ['{labels}']."
+    E437 = "{path}: none of the names ({labels}) has an ideograph that could be another."
     E410 = (
         "{name}: no such pipeline ({reason}). Give the folder of a trained pipeline, or install "
         "its package."
     )
-    E411 = "{name}: the pipeline cannot be loaded ({reason})."
+    E411 = (
+        "{name}: the pipeline cannot be loaded ({reason}). It is damaged or of another version: "
+        "copy or train it again."
+    )
     E412 = (
         "GPU {gpu_id} cannot be used ({reason}). Install spaCy's GPU support, or take the CPU with "
         "--gpu-id -1."

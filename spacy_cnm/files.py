@@ -23,7 +23,7 @@ class _WriteError(CNMError):
 
     def __init__(self, path: _Path, why: str) -> None:
         super().__init__(Errors.E420.format(path=path, why=why))
-        self.why = why
+        self.path, self.why = path, why
 
 
 def check_outputs(
@@ -184,7 +184,11 @@ def _naming(path: _Path) -> Iterator[None]:
     except OSError as error:
         raise _WriteError(path, str(error.strerror or error)) from error
     except _WriteError as error:
-        raise _WriteError(path, error.why) from error
+        # Another output that is written at the same time keeps its name.
+        ours = _prefix(Path(os.path.realpath(path)))
+        if any(part.startswith(ours) for part in Path(error.path).parts):
+            raise _WriteError(path, error.why) from error
+        raise
 
 
 def _prepare(path: _Path) -> Path:

@@ -36,8 +36,11 @@ def pretrain(
     from spacy_cnm.pretraining.signals import stop_signals
 
     with stop_signals() as received:  # from here on, since importing torch takes seconds
-        from spacy_cnm.pretraining.outputs import BEST
-        from spacy_cnm.pretraining.trainer import pretrain
+        try:
+            from spacy_cnm.pretraining.outputs import BEST
+            from spacy_cnm.pretraining.trainer import pretrain
+        except ModuleNotFoundError as error:
+            raise CNMError(Errors.E522.format(package=error.name)) from error
 
         state = pretrain(settings, output, resume=resume, stop=received)
     if state.step < settings.training.steps:

@@ -185,6 +185,8 @@ def _columns(line: str, scheme: Scheme) -> tuple[str, str]:
     if len(columns) < 2 or not columns[0] or not columns[1]:
         raise ValueError(Reason.MISSING_COLUMN)
     token, tag = columns
+    if separator == " ":  # one or several; a token may be a blank itself
+        token = token.rstrip(" ") or " "
     if tag != "O" and not re.fullmatch(rf"[{scheme.letters}]-\S+", tag):
         raise ValueError(Reason.BAD_TAG)
     return token, tag

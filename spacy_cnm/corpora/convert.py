@@ -57,11 +57,12 @@ def convert(
     outputs = [*docs, target.parent / f"{target.stem}.report.json", *texts]
     check_outputs([source], files=outputs)
     check_regular(source)
-    report = Report(os.fspath(source))
+    report = Report(os.fspath(source), format=(about or {}).get("format", ""))
     records = list(usable(read(source), report))
     report.check(max_bad, max_repaired)
     if not records:
-        raise CNMError(Errors.E325.format(path=os.fspath(source)))
+        reasons = report.reasons(report.dropped)
+        raise CNMError(Errors.E325.format(path=os.fspath(source), reasons=reasons))
     if documents:
         records = join_documents(records, report.source)
     parts = [records]

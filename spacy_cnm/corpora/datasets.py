@@ -79,7 +79,7 @@ def find_files(name: str, roots: Sequence[_Path]) -> dict[str, Path]:
     roots: folders, the first that has a whole copy counts.
     RETURNS: split -> file.
     RAISES: CNMError for an unknown name, and where no root has a whole copy, with what is missing
-        of the one that is nearest to be whole.
+        of the one that is nearest to be whole, and the roots that are no folders.
     """
     if name not in DATASETS:
         raise CNMError(Errors.E321.format(name=name, known=", ".join(DATASETS)))
@@ -91,8 +91,11 @@ def find_files(name: str, roots: Sequence[_Path]) -> dict[str, Path]:
             if not missing:
                 return files
             lacking.append(missing)
-    nearest = min(lacking, key=len) if lacking else []
-    raise CNMError(Errors.E322.format(name=name, missing=", ".join(nearest)))
+    nearest = min(lacking, key=lambda missing: len(missing)) if lacking else []
+    told = ", ".join(nearest)
+    if absent := [str(root) for root in roots if not Path(root).is_dir()]:
+        told += f" (and there is no folder {', '.join(absent)})"
+    raise CNMError(Errors.E322.format(name=name, missing=told))
 
 
 def convert_dataset(

@@ -28,6 +28,8 @@ from .text_readers import read_texts
 #: What is written.
 FILES = ("train.txt", "heldout.txt", "rare.txt", "characters.tsv", "report.json")
 
+#: How often an input may be repeated.
+MOST_REPEATS = 1000
 #: Share of the texts that are kept out of train.txt.
 HELD_OUT = 0.01
 #: Texts of heldout.txt and of rare.txt at most.
@@ -70,13 +72,13 @@ class Source:
     def parse(cls, argument: str) -> "Source":
         """Read `PATH` or `PATH:REPEATS`.
 
-        RAISES CNMError: REPEATS is 0.
+        RAISES CNMError: REPEATS is 0, or so large that it must be a mistake.
         """
         match = re.fullmatch(r"(.+):([0-9]+)", argument)
         if not match or Path(argument).exists():
             return cls(Path(argument))
-        if not int(match[2]):
-            raise CNMError(Errors.E317.format(argument=argument))
+        if len(match[2]) > 9 or not 1 <= int(match[2]) <= MOST_REPEATS:
+            raise CNMError(Errors.E317.format(argument=argument, most=MOST_REPEATS))
         return cls(Path(match[1]), int(match[2]))
 
     @property

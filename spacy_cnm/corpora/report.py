@@ -22,20 +22,24 @@ class Report:
     """The counts of one input file; the unit is the sentence (paragraph, review: one record).
 
     source: the file, as the user named it.
+    format: how it was read, if that was not to be told by its name.
     read: sentences met, usable or not.
     dropped: unusable and not written, by reason.
     doubtful: written, but they look wrong; they count as bad together with the dropped ones.
-    repaired: written after a repair.
+    repaired: written after a repair; one with two reasons counts for both.
+    n_repaired: sentences written after a repair.
     left_out: sound, but not written on purpose (it repeats what is written elsewhere).
     notes: harmless oddities.
     first: for each reason the first place where it was seen.
     """
 
     source: str
+    format: str = ""
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     doubtful: Counter[str] = field(default_factory=Counter)
     repaired: Counter[str] = field(default_factory=Counter)
+    n_repaired: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     first: dict[str, Place] = field(default_factory=dict)
@@ -49,33 +53,34 @@ class Report:
         """Fail when too many sentences are bad or repaired.
 
         max_bad: largest share (0..1) of dropped and doubtful sentences.
-        max_repaired: largest share (0..1) of repairs.
+        max_repaired: largest share (0..1) of repaired sentences.
         RAISES: CNMError with all reasons, their counts and first places; also for an input
             without any sentence.
         """
         if not self.read:
             raise CNMError(Errors.E304.format(path=self.source))
         bad = self.dropped + self.doubtful
-        for counter, limit, message in (
-            (bad, max_bad, Errors.E305),
-            (self.repaired, max_repaired, Errors.E306),
+        for counter, count, limit, message in (
+            (bad, bad.total(), max_bad, Errors.E305),
+            (self.repaired, self.n_repaired, max_repaired, Errors.E306),
         ):
-            share = counter.total() / self.read
+            share = count / self.read
             if share > limit:
                 raise CNMError(
                     message.format(
                         path=self.source,
-                        count=counter.total(),
+                        count=count,
                         read=self.read,
                         share=share,
                         limit=limit,
-                        reasons=self._reasons(counter),
+                        reasons=self.reasons(counter),
                     )
                 )
 
     def lines(self) -> list[str]:
         """Give the report for people, one line a reason."""
-        lines = [f"{self.source}: {self.read} sentences read"]
+        read_as = f" as {self.format}" if self.format else ""
+        lines = [f"{self.source}: {self.read} sentences read{read_as}"]
         for title, counter in self._counters():
             for reason, count in sorted(counter.items()):
                 lines.append(f"  {title}: {count} {reason} (first: {self.first[reason]})")
@@ -106,7 +111,8 @@ class Report:
             ("noted", self.notes),
         ]
 
-    def _reasons(self, counter: Counter[str]) -> str:
+    def reasons(self, counter: Counter[str]) -> str:
+        """Give the reasons of a counter with their first places, the most frequent first."""
         return "; ".join(
             f"{count} {reason} (first: {self.first[reason]})"
             for reason, count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))
@@ -133,6 +139,7 @@ def usable(items: Iterable[Record | Rejected], report: Report) -> Iterator[Recor
             continue
         if is_doubtful(item):
             report.count(report.doubtful, Reason.SPAN_PUNCTUATION, item.place)
+        report.n_repaired += bool(item.repairs)
         for counter, findings in ((report.repaired, item.repairs), (report.notes, item.notes)):
             for finding in _first_of_each(findings):
                 report.count(counter, finding.reason, finding.place)

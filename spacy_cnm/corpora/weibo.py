@@ -15,7 +15,7 @@ from .char_bio import is_document_start, read_characters
 from .records import Reason, Record, Rejected
 
 _TOKEN = re.compile(r"(\ufffd\ufffd|.)([0-9]{1,2})", re.DOTALL)
-#: How many tokens decide whether a file has positions. A BIO file of characters fails on the first.
+#: How many tokens decide whether a file has positions.
 _SAMPLE = 200
 
 
@@ -30,11 +30,14 @@ def read_weibo(path: str | os.PathLike[str]) -> Iterator[Record | Rejected]:
 
 
 def looks_like_weibo(lines: list[str]) -> bool:
-    """Tell Weibo's original format from plain BIO: every token is a character and a position."""
+    """Tell Weibo's original format from plain BIO: most tokens are a character and a position.
+
+    Not all, so that a damaged one is reported and does not make characters of the positions.
+    """
     tagged = (line for line in lines if line.strip() and not is_document_start(line))
     sample = itertools.islice(tagged, _SAMPLE)
     tokens = [line.split("\t")[0] for line in sample]
-    return bool(tokens) and all(_TOKEN.fullmatch(token) for token in tokens)
+    return 2 * sum(bool(_TOKEN.fullmatch(token)) for token in tokens) > len(tokens)
 
 
 class _PositionedTokens:

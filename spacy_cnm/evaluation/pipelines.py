@@ -1,6 +1,7 @@
 """Load a trained pipeline, with errors that say what to do."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import spacy
 from spacy.language import Language
@@ -23,9 +24,10 @@ def load_pipeline(name: str, *, gpu_id: int = -1) -> Language:
             raise CNMError(Errors.E412.format(gpu_id=gpu_id, reason=one_line(error))) from error
     try:
         return spacy.load(name)
-    except OSError as error:
-        raise CNMError(Errors.E410.format(name=name, reason=one_line(error))) from error
     except Exception as error:  # of whatever library meets the damage
+        is_one = any(Path(name, file).exists() for file in ("config.cfg", "meta.json"))
+        if isinstance(error, OSError) and not is_one:
+            raise CNMError(Errors.E410.format(name=name, reason=one_line(error))) from error
         raise CNMError(Errors.E411.format(name=name, reason=one_line(error))) from error
 
 

@@ -49,6 +49,8 @@ def make_rare_names_augmenter(
     if not 0 <= elsewhere <= 1:
         raise CNMError(Errors.E433.format(name="elsewhere", value=elsewhere))
     allowed = None if characters is None else read_characters(characters)
+    if isinstance(labels, str):
+        raise CNMError(Errors.E438.format(labels=labels))
     chosen = None if labels is None else set(labels)
     return RareNamesAugmenter(level, chosen, severity, keep, allowed, seed, elsewhere)
 
@@ -95,4 +97,5 @@ class RareNamesAugmenter:
             self._substitutes, self.labels, self.severity, self.keep, seed, self.elsewhere
         )
         changed = names.document(reference)
-        yield Example(nlp.make_doc(changed.text), changed)
+        if changed.text != reference.text:
+            yield Example(nlp.make_doc(changed.text), changed)

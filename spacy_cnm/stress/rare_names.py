@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 
 from spacy_cnm.corpora.text_files import read_lines
 from spacy_cnm.errors import CNMError, Errors
@@ -136,10 +136,12 @@ class RareNames:
         attributes: list[int | str] = [*_ATTRIBUTES, *bounds]
         new.from_array(attributes, cast(Any, doc.to_array(attributes)))
         new.cats = dict(doc.cats)
+        new.user_data = dict(doc.user_data)  # extension attributes are in there, by offsets
         for name, group in doc.spans.items():
-            new.spans[name] = [
+            spans = [
                 Span(new, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id) for s in group
             ]
+            new.spans[name] = SpanGroup(new, name=name, attrs=dict(group.attrs), spans=spans)
         return new
 
 

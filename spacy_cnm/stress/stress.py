@@ -57,14 +57,15 @@ def stress(
     gpu_id: number of the GPU, -1 for the CPU.
     RETURNS: for "before" and each of ROWS precision, recall and F of the labels together, and how
         much was changed.
-    RAISES: CNMError for a pipeline or file that cannot be used, or without such entities.
+    RAISES: CNMError for a pipeline or file that cannot be used, or a label without entities.
     """
     check_settings(SEVERITIES[0], keep)
     labels = sorted(set(labels))
     gold = read_gold(test)
-    if not any(ent.label_ in labels for doc in gold.docs for ent in doc.ents):
-        known = ", ".join(sorted(gold.entities or ())) or "none at all"
-        raise CNMError(Errors.E434.format(path=test, labels=", ".join(labels), known=known))
+    known_labels = sorted(gold.entities or ())
+    if missing := [label for label in labels if label not in known_labels]:
+        known = ", ".join(known_labels) or "none at all"
+        raise CNMError(Errors.E434.format(path=test, labels=", ".join(missing), known=known))
     nlp = load_pipeline(model, gpu_id=gpu_id)
     vocabulary = vocabulary_of(nlp)
     if vocabulary is None:
@@ -76,6 +77,8 @@ def stress(
     for row, (severity, elsewhere) in ROWS.items():
         names = RareNames(substitutes, labels, severity, keep, seed, elsewhere)
         docs = [names.document(doc) for doc in gold.docs]
+        if severity and not names.changed.changed:
+            raise CNMError(Errors.E437.format(path=test, labels=", ".join(labels)))
         rows[row] = {**score_labels(nlp, docs, labels), **asdict(names.changed)}
     return {
         "model": {"name": full_name(nlp), "version": nlp.meta["version"]},

@@ -265,6 +265,8 @@ def test_command(
         (["a.txt", "out", "--exclude", "sets/*/test*"], "sets/*/test*"),
         (["missing.txt", "out"], "missing.txt"),
         (["a.txt:0", "out"], "a.txt:0"),
+        (["a.txt:1000000000000", "out"], "1 to 1000 times"),
+        (["a.txt:" + "9" * 5000, "out"], "1 to 1000 times"),
         (["out/train.txt", "out"], "train.txt"),
         (["a.txt", "a.txt"], "a.txt"),
     ],

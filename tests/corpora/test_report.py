@@ -57,6 +57,23 @@ def test_failure_names_reasons_counts_and_places() -> None:
         report.check(max_bad=0.02)
 
 
+def test_a_sentence_with_two_repairs_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.bmes"
+    path.write_text("王 B-PER\n䶮 M-PER\n在 O\n内 M-LOC\n蒙 E-LOC\n", encoding="utf-8")
+    report, _ = convert_ner(path, tmp_path / "out.spacy", max_repaired=1.0)
+    assert (report.repaired.total(), report.n_repaired, report.read) == (2, 1, 1)
+    assert "1 sentences read as bmes" in report.lines()[0]
+    with pytest.raises(CNMError, match=r"1 of 1 sentences \(100\.0%\).*; 1 "):
+        convert_ner(path, tmp_path / "out.spacy")
+
+
+def test_why_nothing_can_be_used_is_told_with_any_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.bio"
+    path.write_text("王\n红\n", encoding="utf-8")
+    with pytest.raises(CNMError, match=r"nothing in it .*1 missing column \(first: .*a\.bio:1\)"):
+        convert_ner(path, tmp_path / "out.spacy", max_bad=1.0)
+
+
 @pytest.mark.parametrize("shift", [-2, -1, 1, 2])
 def test_one_sentence_in_five_shifted(tmp_path: Path, shift: int) -> None:
     """Case 13: the tags of every fifth sentence have slipped by one or two characters."""

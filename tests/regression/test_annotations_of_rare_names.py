@@ -2,7 +2,7 @@
 
 import pytest
 import spacy
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
 from spacy_cnm.errors import CNMError
@@ -37,7 +37,14 @@ def test_everything_else_stays(names):
         token.is_sent_start = i == 0
     doc.cats = {"a": 1.0}
     doc.spans["x"] = [Span(doc, 3, 6, "PLACE", kb_id="k", span_id="s")]
+    doc.spans["x"].attrs["color"] = "red"
+    doc.user_data["source"] = "a.txt"
+    Token.set_extension("note", default=None)
+    doc[4]._.note = "city"
     new = names.document(doc)
+    assert new.spans["x"].attrs == {"color": "red"}
+    assert (new.user_data["source"], new[4]._.note, new[3]._.note) == ("a.txt", "city", None)
+    Token.remove_extension("note")
     assert new.text[0] == "王"
     assert new.text[2:] == doc.text[2:]
     assert [t.tag_ for t in new] == [t.tag_ for t in doc]

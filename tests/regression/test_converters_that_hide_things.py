@@ -25,6 +25,23 @@ def test_joined_documents_longer_than_spacy_takes(tmp_path: Path) -> None:
     assert not (tmp_path / "a.spacy").exists()
 
 
+def test_one_damaged_token_among_positions(tmp_path: Path) -> None:
+    """It made text of the positions of all others."""
+    path = tmp_path / "a.conll"
+    path.write_text("王0\tB-PER.NAM\n䶮\tI-PER.NAM\n在0\tO\n", encoding="utf-8")
+    with pytest.raises(CNMError, match=r"1 token is not a character and its position.*a\.conll:2"):
+        convert_ner(path, tmp_path / "a.spacy")
+
+
+def test_blanks_between_character_and_tag(tmp_path: Path) -> None:
+    path = tmp_path / "a.bio"
+    path.write_text("王 B-PER\n   O\n红  B-PER\n。   O\n", encoding="utf-8")
+    convert_ner(path, tmp_path / "a.spacy")
+    (doc,) = read_docs(tmp_path / "a.spacy")
+    assert doc.text == "王 红。"
+    assert [ent.text for ent in doc.ents] == ["王", "红"]
+
+
 def test_a_data_set_of_two_copies(tmp_path: Path) -> None:
     folder = tmp_path / "ner/msra"
     folder.mkdir(parents=True)

@@ -37,6 +37,14 @@ def test_one_line(folder, file, content):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("file", ["config.cfg", "meta.json", "sentencizer.json"])
+def test_a_lacking_file_is_damage(folder, file):
+    """It was "no such pipeline", of a folder that was there."""
+    (folder / file).unlink()
+    with pytest.raises(CNMError, match=r"cannot be loaded .*copy or train it again"):
+        load_pipeline(folder)
+
+
 def test_seed_that_is_no_number(folder):
     text = (folder / "config.cfg").read_text(encoding="utf-8")
     (folder / "config.cfg").write_text(text.replace("seed = 0", 'seed = "abc"'), encoding="utf-8")

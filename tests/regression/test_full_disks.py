@@ -52,6 +52,14 @@ def test_a_corpus_and_its_report_stay_together(last, tmp_path, monkeypatch):
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_the_file_that_does_not_fit_is_named(tmp_path):
+    source, target = tmp_path / "in.bio", tmp_path / "out.spacy"
+    source.write_text("王\tB-PER\n", encoding="utf-8")
+    with pytest.raises(CNMError, match=r"^/dev/full: cannot be written \(No space left"):
+        convert_ner(source, target, text="/dev/full")
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_results_are_shown_before_they_are_written(tmp_path, monkeypatch, capsys):
     model, test, out = tmp_path / "model", tmp_path / "test.spacy", tmp_path / "out.json"
     nlp = spacy.blank("zh")

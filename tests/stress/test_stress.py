@@ -69,6 +69,8 @@ def test_command(
 
     assert run(monkeypatch, model, test, outs[0], "--label", "PERSON") == 1
     assert "it has: LOC, PER" in capsys.readouterr().err
+    assert run(monkeypatch, model, test, outs[0], "--label", "PER", "--label", "XX") == 1
+    assert "label XX; it has: LOC, PER" in capsys.readouterr().err
     common = tmp_path / "common.txt"
     common.write_text("王小明", encoding="utf-8")
     assert run(monkeypatch, model, test, outs[0], "--characters", common) == 1
@@ -131,7 +133,23 @@ def test_augmenter_changes_what_is_no_name_too(nlp: Language) -> None:
     assert len(list(make_rare_names_augmenter(level=1.0)(nlp, example))) == 1
 
 
+def test_names_that_cannot_change(
+    nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    """A document is not trained on twice as it is; the stress test has nothing to say."""
+    record = Record("他是J·K", Place("x", 1), entities=(Span(2, 5, "PER"),))
+    example = Example(nlp.make_doc(record.text), make_doc(nlp, record))
+    assert len(list(make_rare_names_augmenter(level=1.0)(nlp, example))) == 1
+    write_docs([record], tmp_path / "test.spacy")
+    nlp.to_disk(tmp_path / "model")
+    arguments = (tmp_path / "model", tmp_path / "test.spacy", tmp_path / "out.json")
+    assert run(monkeypatch, *arguments) == 1
+    assert "none of the names (PER)" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
 SETTINGS = [
+    {"labels": "PER"},
     {"level": 1.5},
     {"severity": "half"},
     {"severity": None},
