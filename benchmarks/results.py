@@ -3,8 +3,8 @@
     python benchmarks/results.py metrics docs/results.md --readme README.md
 
 One table a task, and the main rows of all in the README. `cnm` and `matched` are the names under
-which `pipeline_seeds.py` ran the encoders, `cnm-augmented` and `matched-augmented` those of
-pipelines that were trained against rare names; only seeds that both have count.
+which `pipeline_seeds.py` ran the encoders, `cnm-plain` and `matched-plain` those of pipelines that
+were trained without the augmenter of configs/ner.cfg; only seeds that both have count.
 """
 
 import json
@@ -23,11 +23,16 @@ from spacy_cnm.files import atomic_path
 Found: TypeAlias = dict[str, dict[str, dict[int, dict[str, Any]]]]
 #: Names of the encoders that are compared, in the order of the columns.
 ENCODERS = ("matched", "cnm")
-#: Behind the name of one that was fine-tuned against rare names.
-AUGMENTED = "-augmented"
+#: Behind the name of one that was fine-tuned without the augmenter.
+PLAIN = "-plain"
 
-#: What is changed by the stress test, and how much of it.
-NAMES, SEVERITIES = ("persons", "places"), ("one", "most", "all")
+#: What is changed by the stress test.
+NAMES = ("persons", "places")
+#: Which score tells of which of its rows.
+STRESS = {
+    "r": ("recall", ("one", "most", "all")),
+    "f": ("F", ("elsewhere", "everywhere")),
+}
 
 #: Where the recall is of entities with a character outside.
 OUTSIDE = ("scores", "ents_outside_r")
@@ -69,7 +74,7 @@ SECTIONS: list[tuple[str, dict[str, str], dict[str, tuple[str, ...]]]] = [
     ),
 ]
 
-#: The rows that the README shows of each data set but the demo's, which has its own table there.
+#: The rows that the README shows of each data set.
 MAIN = ("F", "recall, entities outside", "words F", "words with tags F", "accuracy")
 #: It shows no recall on fewer entities than these.
 FEWEST = 50
@@ -91,6 +96,13 @@ The runs, in bf16 on CPUs, with configs/TASK.cfg and the settings at the end of 
 
     python benchmarks/pipeline_seeds.py DATASET TASK
       cnm=models/cnm-bert-mini matched=models/bert-mini-matched --override KEY=VALUE ...
+
+and, for the tables of rare names ([what is changed](evaluation.md#stress), "loss": of what is found
+before, how much is lost; nothing where the baseline loses nothing):
+
+    python benchmarks/pipeline_stress.py msra --persons PER --places LOC
+    python benchmarks/pipeline_stress.py weibo --persons PER.NAM --places GPE.NAM --places LOC.NAM
+    python benchmarks/pipeline_stress.py resume --persons NAME --places LOC
 """
 
 PUBLISHED = """\
@@ -129,10 +141,12 @@ def main(
     entities, words = SECTIONS[0][1], SECTIONS[1][1]
     lines += segmenters(words, found)
     lines += section("Named entities by type (F1)", entities, by_type(found), found)
-    trained = "Named entities, trained with the augmenter"
-    lines += section(trained, entities, SECTIONS[0][2], found, AUGMENTED)
+    trained = "Named entities, trained without the augmenter"
+    lines += section(trained, entities, SECTIONS[0][2], found, PLAIN)
     for names in NAMES:
-        lines += stress(names, entities, read(metrics / "stress" / names, "results"))
+        changed = read(metrics / "stress" / names, "results")
+        for score in STRESS:
+            lines += stress(names, score, entities, changed)
     lines += settings(
         {key: title for _, titles, _ in SECTIONS for key, title in titles.items()}, found
     )
@@ -148,14 +162,24 @@ def read(folder: Path, key: str) -> Found:
     """What was measured: files with a dictionary of that key."""
     found: Found = defaultdict(lambda: defaultdict(dict))
     for path in sorted(folder.glob("*/*.json")):
-        if match := re.fullmatch(r"(.+)-(\d+)", path.stem):
+        if match := re.fullmatch(r"(.+)-(0|[1-9]\d*)", path.stem):
             try:
                 content = json.loads(path.read_text(encoding="utf-8"))
                 content[key].items()
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise typer.BadParameter(f"{path} holds no {key}. Move it away.") from error
-            found[path.parent.name][match[1]][int(match[2])] = content
+            runs = found[path.parent.name][match[1]]
+            for other in runs.values():
+                if _conditions(other) != _conditions(content):
+                    what = f"{path} was measured in another way than the seeds before it"
+                    raise typer.BadParameter(f"{what}. Move it away, or those.")
+            runs[int(match[2])] = content
     return found
+
+
+def _conditions(run: dict[str, Any]) -> list[Any]:
+    """What has to be the same for runs to be compared: settings, or the labels of a stress test."""
+    return [run.get(key) for key in ("settings", "labels", "keep", "seed", "test")]
 
 
 def section(
@@ -187,9 +211,8 @@ def main_rows(found: Found) -> list[str]:
     """The rows of the README, with one decimal."""
     lines = []
     for _, datasets, rows in SECTIONS:
-        others = {name: shown for name, shown in datasets.items() if name != "demo"}
         chosen = {row: rows[row] for row in MAIN if row in rows}
-        lines += rows_of(others, chosen, found, digits=1, fewest=FEWEST)
+        lines += rows_of(datasets, chosen, found, digits=1, fewest=FEWEST)
     return lines
 
 
@@ -273,30 +296,32 @@ def settings(datasets: dict[str, str], found: Found) -> list[str]:
     return ["## Settings", "", *lines, ""]
 
 
-def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
-    """A heading and a table of recall on names before and after; nothing where nothing is."""
+def stress(names: str, score: str, datasets: dict[str, str], found: Found) -> list[str]:
+    """A heading and a table of scores of names before and after; nothing where nothing is."""
+    title, rows = STRESS[score]
     lines = []
     for name, shown in datasets.items():
-        for suffix in ("", AUGMENTED):
+        for suffix in ("", PLAIN):
             matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
             seeds = sorted(matched.keys() & cnm.keys())
-            for severity in SEVERITIES if seeds else ():
+            for changed in rows if seeds else ():
                 cells, losses = [], []
                 for runs in (matched, cnm):
                     before, after = (
-                        [_recall(runs[seed], row) for seed in seeds] for row in ("before", severity)
+                        [_names(runs[seed], row, score) for seed in seeds]
+                        for row in ("before", changed)
                     )
                     cells += [_cell(before), _cell(after)]
                     losses.append(statistics.mean(before) - statistics.mean(after))
                 share = f"{losses[1] / losses[0]:.2f}" if losses[0] > 0 else ""
-                row = [shown, "yes" if suffix else "no", severity, *cells, share, str(len(seeds))]
+                row = [shown, "no" if suffix else "yes", changed, *cells, share, str(len(seeds))]
                 lines.append("| " + " | ".join(row) + " |")
     if not lines:
         return []
-    heads = ["", "augmented", "changed", "matched before", "after", "CNM before", "after"]
+    heads = ["", "augmenter", "changed", "matched before", "after", "CNM before", "after"]
     heads += ["loss of CNM / of matched", "seeds"]
     return [
-        f"## Rare names: recall of {names}, before and after the change",
+        f"## Rare names: {title} of {names}, before and after the change",
         "",
         "| " + " | ".join(heads) + " |",
         "|" + " --- |" * len(heads),
@@ -305,11 +330,11 @@ def stress(names: str, datasets: dict[str, str], found: Found) -> list[str]:
     ]
 
 
-def _recall(run: Any, row: str) -> float:
-    """Recall of names in percent, before or after a change."""
-    found = _value(run, ("results", row, "r"))
+def _names(run: Any, row: str, score: str) -> float:
+    """A score of names in percent, before or after a change."""
+    found = _value(run, ("results", row, score))
     if found is None:
-        raise typer.BadParameter(f"a stress test has no recall {row!r}: run it again")
+        raise typer.BadParameter(f"a stress test has no row {row!r}: run it again")
     return found
 
 

@@ -11,7 +11,7 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 SMOKE = CONFIGS / "pretrain_smoke.cfg"
 
 
-@pytest.mark.parametrize("name", ["smoke", "mini", "small", "base", "large"])
+@pytest.mark.parametrize("name", ["smoke", "mini", "mini_cued", "small", "base", "large"])
 def test_the_shipped_configs_load(name):
     config = load_config(CONFIGS / f"pretrain_{name}.cfg")
     assert config.model.switches() == {

@@ -81,14 +81,16 @@ def test_rare_names_on_the_page(tmp_path):
         segmenters = {"jieba": {"word_f": 0.75}}
         run = {"scores": scores, "segmenters": segmenters}
         (seeds / f"{name}-0.json").write_text(json.dumps(run))
-        rows = {key: {"r": after} for key in ("one", "most", "all")}
-        results = {"results": {"before": {"r": 0.9}} | rows}
+        changes = ("one", "most", "all", "elsewhere", "everywhere")
+        rows = {key: {"r": after, "f": after} for key in changes}
+        results = {"results": {"before": {"r": 0.9, "f": 0.8}} | rows}
         (stress / f"{name}-0.json").write_text(json.dumps(results))
     out = tmp_path / "out.md"
     command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(out)]
     subprocess.run(command, check=True, cwd=ROOT)
     page = out.read_text("utf-8")
-    assert "| Weibo | no | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
+    assert "| Weibo | yes | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
+    assert "| Weibo | yes | everywhere | 80.00 | 50.00 | 80.00 | 70.00 | 0.33 | 1 |" in page
     assert "| Weibo | PER | 50.00 | 70.00 | +20.00 | 1 |" in page
 
 
@@ -119,4 +121,17 @@ def test_a_stress_test_without_a_row_is_no_page(tmp_path):
     command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(tmp_path / "out.md")]
     result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode
-    assert "no recall 'before'" in result.stderr
+    assert "no row 'before'" in result.stderr
+
+
+def test_runs_of_different_settings_are_not_averaged(tmp_path):
+    folder = tmp_path / "seeds/weibo"
+    folder.mkdir(parents=True)
+    for name in ("cnm", "matched"):
+        for seed in (0, 1):
+            run = {"scores": {"ents_f": 0.5}, "settings": {"overrides": [f"steps={seed}"]}}
+            (folder / f"{name}-{seed}.json").write_text(json.dumps(run))
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(tmp_path / "out.md")]
+    result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode
+    assert "in another way" in result.stderr

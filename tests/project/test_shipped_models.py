@@ -1,5 +1,8 @@
 """The encoder that ships and its matched baseline: size, numbers, and what they are to show."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +75,12 @@ def test_two_unknown_names_are_two(table):
                 for text in ("重刋道藏", "重䢖道藏")
             )
         assert torch.equal(first, second) is not differ
+
+
+def test_a_character_is_known_by_its_structure():
+    """[UNK] with the structure of a character is that character, for CNM-BERT only."""
+    command = [sys.executable, "benchmarks/known_by_structure.py", *(f"models/{n}" for n in NAMES)]
+    done = subprocess.run(command, check=True, cwd=MODELS.parent, capture_output=True, text=True)
+    ours, matched = (int(n) for n in re.findall(r": (\d+) of 51", done.stdout))
+    assert ours >= 40
+    assert matched <= 15

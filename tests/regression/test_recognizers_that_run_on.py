@@ -14,9 +14,9 @@ from spacy.training import Example
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
-@pytest.fixture
-def recognizer():
-    config = spacy.util.load_config(CONFIGS / "ner.cfg")["components"]["ner"]
+@pytest.fixture(params=["ner.cfg", "joint.cfg"])
+def recognizer(request):
+    config = spacy.util.load_config(CONFIGS / request.param)["components"]["ner"]
     cut = config["update_with_oracle_cut_size"]
     nlp = spacy.blank("zh")
     ner = nlp.add_pipe("ner", config={"update_with_oracle_cut_size": cut})
