@@ -1,5 +1,6 @@
 """Every shipped config goes through spaCy's own commands."""
 
+import re
 from pathlib import Path
 
 import pytest
