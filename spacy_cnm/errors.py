@@ -383,7 +383,7 @@ class Errors:
     )
 
     # --- probing -----------------------------------------------------------------------------
-    E600 = "{path}: cannot be read ({what}). Give the folder of the labels (docs/probe.md)."
+    E600 = "{path}: cannot be read ({what}). Give the folder of the labels."
     E601 = "{path}, line {line}: {what}. Mend the file."
     E602 = "split {name}: {chars} are in two parts"
 
