@@ -1,8 +1,7 @@
 """Which characters are cued in pretraining: shown as [UNK] with their structure, and to be guessed.
 
 A character outside the vocabulary is rare, so what stands for it in training has to be rare as
-well. If frequent characters were cued as often as they are met, [UNK] with a structure would come
-to mean a common word.
+well: if frequent characters were cued as often as they are met, most cues would be common words.
 """
 
 from collections import Counter
