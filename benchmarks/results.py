@@ -3,8 +3,8 @@
     python benchmarks/results.py metrics docs/results.md --readme README.md
 
 One table a task, and the main rows of all in the README. `cnm` and `matched` are the names under
-which `pipeline_seeds.py` ran the encoders, `cnm-plain` and `matched-plain` those of pipelines that
-were trained without the augmenter of configs/ner.cfg; only seeds that both have count.
+which `pipeline_seeds.py` ran the encoders, `cnm-augmented` and `matched-augmented` those of
+pipelines that were trained with the augmenter of configs/ner.cfg; only seeds that both have count.
 """
 
 import json
@@ -23,8 +23,8 @@ from spacy_cnm.files import atomic_path
 Found: TypeAlias = dict[str, dict[str, dict[int, dict[str, Any]]]]
 #: Names of the encoders that are compared, in the order of the columns.
 ENCODERS = ("matched", "cnm")
-#: Behind the name of one that was fine-tuned without the augmenter.
-PLAIN = "-plain"
+#: Behind the name of one that was fine-tuned with the augmenter.
+AUGMENTED = "-augmented"
 
 #: What is changed by the stress test.
 NAMES = ("persons", "places")
@@ -141,8 +141,8 @@ def main(
     entities, words = SECTIONS[0][1], SECTIONS[1][1]
     lines += segmenters(words, found)
     lines += section("Named entities by type (F1)", entities, by_type(found), found)
-    trained = "Named entities, trained without the augmenter"
-    lines += section(trained, entities, SECTIONS[0][2], found, PLAIN)
+    trained = "Named entities, trained with the augmenter"
+    lines += section(trained, entities, SECTIONS[0][2], found, AUGMENTED)
     for names in NAMES:
         changed = read(metrics / "stress" / names, "results")
         for score in STRESS:
@@ -301,7 +301,7 @@ def stress(names: str, score: str, datasets: dict[str, str], found: Found) -> li
     title, rows = STRESS[score]
     lines = []
     for name, shown in datasets.items():
-        for suffix in ("", PLAIN):
+        for suffix in ("", AUGMENTED):
             matched, cnm = (found[name][encoder + suffix] for encoder in ENCODERS)
             seeds = sorted(matched.keys() & cnm.keys())
             for changed in rows if seeds else ():
@@ -314,7 +314,7 @@ def stress(names: str, score: str, datasets: dict[str, str], found: Found) -> li
                     cells += [_cell(before), _cell(after)]
                     losses.append(statistics.mean(before) - statistics.mean(after))
                 share = f"{losses[1] / losses[0]:.2f}" if losses[0] > 0 else ""
-                row = [shown, "no" if suffix else "yes", changed, *cells, share, str(len(seeds))]
+                row = [shown, "yes" if suffix else "no", changed, *cells, share, str(len(seeds))]
                 lines.append("| " + " | ".join(row) + " |")
     if not lines:
         return []

@@ -29,9 +29,9 @@ def make_rare_names_augmenter(
     """Create an augmenter that makes pipelines robust against rare names.
 
     level: share of the documents (0..1) with such names that are trained on a second time, with
-        other characters in the names; of all documents, with `elsewhere`. Each time a document is
-        read it gets other ones; `spacy train` reads the corpus once, or in each epoch where
-        `training.max_epochs` is -1.
+        other characters in the names; of all documents, with `elsewhere`. 0 switches it off. Each
+        time a document is read it gets other ones; `spacy train` reads the corpus once, or in each
+        epoch where `training.max_epochs` is -1.
     labels: of the entities that change. Default: all entities do.
     severity: "one", "most" or "all" characters of a name.
     keep: "first" (a surname) or "last" (省, 市) stays as long as it can.
@@ -80,6 +80,9 @@ class RareNamesAugmenter:
         RAISES: CNMError when the pipeline has no CNM-BERT.
         """
         reference = example.reference
+        if not self.level:
+            yield example
+            return
         if self._substitutes is None:
             vocabulary = vocabulary_of(nlp)
             if vocabulary is not None:

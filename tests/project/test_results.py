@@ -89,8 +89,8 @@ def test_rare_names_on_the_page(tmp_path):
     command = [sys.executable, "benchmarks/results.py", str(tmp_path), str(out)]
     subprocess.run(command, check=True, cwd=ROOT)
     page = out.read_text("utf-8")
-    assert "| Weibo | yes | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
-    assert "| Weibo | yes | everywhere | 80.00 | 50.00 | 80.00 | 70.00 | 0.33 | 1 |" in page
+    assert "| Weibo | no | most | 90.00 | 50.00 | 90.00 | 70.00 | 0.50 | 1 |" in page
+    assert "| Weibo | no | everywhere | 80.00 | 50.00 | 80.00 | 70.00 | 0.33 | 1 |" in page
     assert "| Weibo | PER | 50.00 | 70.00 | +20.00 | 1 |" in page
 
 

@@ -111,6 +111,14 @@ def test_augmenter_by_its_registered_name_before_and_without_an_encoder(nlp: Lan
     assert len(list(augment(nlp, example))) == 2
 
 
+def test_an_augmenter_of_level_zero_changes_nothing(nlp: Language) -> None:
+    augment = make_rare_names_augmenter(level=0.0, elsewhere=0.05)
+    example = Example(nlp.make_doc(RECORDS[0].text), make_doc(nlp, RECORDS[0]))
+    for some in (nlp, spacy.blank("zh")):
+        (found,) = augment(some, example)
+        assert found is example
+
+
 def test_augmenter_without_a_rare_character(nlp: Language, tmp_path: Path) -> None:
     path = tmp_path / "common.txt"
     path.write_text("王小明", encoding="utf-8")
