@@ -58,6 +58,8 @@ class ModelSection(_Section):
         encoder still learns.
     aux (bool): the auxiliary component loss.
     component_loss_weight (float): its weight lambda.
+    only_structure (bool): only structure encoder, fusion and component head learn; embeddings of
+        tokens, Transformer and masked-LM head stay as they are.
     """
 
     source: str
@@ -68,6 +70,7 @@ class ModelSection(_Section):
     fusion: bool = True
     aux: bool = True
     component_loss_weight: Annotated[float, Field(gt=0)] = 0.1
+    only_structure: bool = False
 
     def switches(self) -> dict[str, Any]:
         """The fields of `CNMBertConfig` that the switches stand for."""

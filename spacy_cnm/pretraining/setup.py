@@ -14,6 +14,7 @@ from transformers.utils import logging
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
+from spacy_cnm.modeling.checkpoint import is_structure_key
 
 from .batches import Stream
 from .checkpoints import CHECKPOINTS, check_same, load_checkpoint, newest_checkpoint, read_state
@@ -92,6 +93,10 @@ def load(config: PretrainConfig) -> tuple[CNMBertForPreTraining, PreTrainedToken
     if config.data.max_length > longest:
         raise CNMError(Errors.E527.format(length=config.data.max_length, longest=longest))
     model.freeze_unused()
+    if config.model.only_structure:
+        for name, parameter in model.named_parameters():
+            if not is_structure_key(name):
+                parameter.requires_grad_(False)
     return model.train(), tokenizer
 
 

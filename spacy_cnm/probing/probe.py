@@ -1,31 +1,27 @@
-"""Linear heads on what an encoder makes of `[CLS] x [SEP]`, on a frozen encoder or with it.
+"""Heads on what an encoder makes of `[CLS] x [SEP]`, on a frozen encoder or learning with it.
 
-The vector of a character is the last hidden state at its place. The four heads are linear: the
-layout (softmax over eight), the components (a sigmoid for each that occurs in training), the
-number of strokes (a regression), and the kind of the n-th stroke, or that there is none.
+The vector of a character is the last hidden state at its place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from transformers import PreTrainedTokenizerBase
 
 from spacy_cnm.modeling import CNMBertModel
+from spacy_cnm.modeling.checkpoint import is_structure_key
 
 from . import metrics
-from .labels import LAYOUTS, STROKES, Labels
+from .heads import Heads, Targets, layout_weights, loss
+from .labels import STROKES, Labels
 from .splits import Split
 
 Protocol = Literal["frozen", "fine-tuned"]
+PROTOCOLS: tuple[Protocol, ...] = ("frozen", "fine-tuned")
 
-#: Strokes that are told apart by their place; what comes later is not predicted.
-MAX_STROKES = 36
-#: Label of what is not known; PyTorch's cross entropy leaves it out.
-_IGNORED = -100
 _THRESHOLDS = [i / 20 for i in range(1, 20)]
 
 
@@ -33,114 +29,28 @@ _THRESHOLDS = [i / 20 for i in range(1, 20)]
 class Training:
     """How heads, or heads and encoder, are trained.
 
-    epochs: passes over the characters; the best by dev is kept.
+    epochs: passes over the characters.
     batch: characters a step.
-    learn_rate: peak rate of AdamW, of the encoder where it learns and of the heads where it does
-        not; it falls linearly to zero.
-    head_rate: the rate of the heads where the encoder learns.
+    head_rate: peak rate of AdamW for the heads; all rates fall linearly to zero.
+    rate, structure_rate: of the encoder where it learns, and of its structure side.
+    token_dropout: share of the ideographs with a structure that are [UNK] with their structure
+        while the encoder learns (`CNMBertConfig.token_dropout`).
+    balance: a layout weighs as the count of its class to the power of minus this, for macro F1.
     """
 
     epochs: int
     batch: int
-    learn_rate: float
-    head_rate: float
+    head_rate: float = 3e-3
+    rate: float = 3e-4
+    structure_rate: float = 5e-3
+    token_dropout: float = 0.5
+    balance: float = 0.25
 
 
 DEFAULTS: dict[Protocol, Training] = {
-    "frozen": Training(epochs=40, batch=256, learn_rate=3e-3, head_rate=3e-3),
-    "fine-tuned": Training(epochs=8, batch=64, learn_rate=3e-4, head_rate=3e-3),
+    "frozen": Training(epochs=40, batch=256),
+    "fine-tuned": Training(epochs=12, batch=128),
 }
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Labels of N characters as tensors.
-
-    layout: (N,) class, or -100.
-    components: (N, C) 0 or 1; a row of zeros where they are not known.
-    has_components: (N,) whether they are known.
-    strokes: (N,) number; 0 where it is not known.
-    order: (N, MAX_STROKES) kind of each stroke, 5 behind the last one, then and where it is not
-        known -100.
-    """
-
-    layout: Tensor
-    components: Tensor
-    has_components: Tensor
-    strokes: Tensor
-    order: Tensor
-
-    @classmethod
-    def of(cls, chars: Sequence[str], labels: Mapping[str, Labels], names: list[str]) -> "Targets":
-        """Look labels up; `names` are the components that count."""
-        columns = {name: i for i, name in enumerate(names)}
-        components = torch.zeros(len(chars), len(names))
-        order = torch.full((len(chars), MAX_STROKES), _IGNORED)
-        for row, char in enumerate(chars):
-            for name in labels[char].components or ():
-                if name in columns:
-                    components[row, columns[name]] = 1.0
-            kinds = [STROKES.index(kind) for kind in labels[char].order or ""]
-            if kinds:
-                kinds = [*kinds, len(STROKES)][:MAX_STROKES]
-                order[row, : len(kinds)] = torch.tensor(kinds)
-        layouts = [labels[char].layout for char in chars]
-        return cls(
-            torch.tensor([_IGNORED if layout is None else layout for layout in layouts]),
-            components,
-            torch.tensor([labels[char].components is not None for char in chars]),
-            torch.tensor([float(labels[char].strokes or 0) for char in chars]),
-            order,
-        )
-
-    def take(self, rows: Tensor) -> "Targets":
-        """Give the labels of some of the characters."""
-        return Targets(*(value[rows] for value in vars(self).values()))
-
-
-class Heads(nn.Module):
-    """The four heads.
-
-    width: of the vectors.
-    n_components: how many components are told apart.
-    mean_strokes: what the regression starts from.
-    """
-
-    def __init__(self, width: int, n_components: int, mean_strokes: float) -> None:
-        super().__init__()
-        self.layout = nn.Linear(width, len(LAYOUTS))
-        self.components = nn.Linear(width, n_components)
-        self.strokes = nn.Linear(width, 1)
-        self.order = nn.Linear(width, MAX_STROKES * (len(STROKES) + 1))
-        nn.init.constant_(self.strokes.bias, mean_strokes)
-        nn.init.constant_(self.components.bias, -5.0)
-
-    def forward(self, vectors: Tensor) -> dict[str, Tensor]:
-        """(N, width) to (N, 8), (N, C), (N,) and (N, MAX_STROKES, 6)."""
-        return {
-            "layout": self.layout(vectors),
-            "components": self.components(vectors),
-            "strokes": self.strokes(vectors).squeeze(-1),
-            "order": self.order(vectors).unflatten(-1, (MAX_STROKES, len(STROKES) + 1)),
-        }
-
-
-def loss(found: Mapping[str, Tensor], wanted: Targets) -> Tensor:
-    """The sum of the losses of the four heads, each a mean over what is known."""
-    total = found["layout"].sum() * 0.0
-    if (wanted.layout != _IGNORED).any():
-        total = total + F.cross_entropy(found["layout"], wanted.layout)
-    if wanted.has_components.any():
-        each = F.binary_cross_entropy_with_logits(
-            found["components"], wanted.components, reduction="none"
-        )
-        total = total + each.sum(-1)[wanted.has_components].mean()
-    known = wanted.strokes > 0
-    if known.any():
-        total = total + F.smooth_l1_loss(found["strokes"][known], wanted.strokes[known])
-    if (wanted.order != _IGNORED).any():
-        total = total + F.cross_entropy(found["order"].flatten(0, 1), wanted.order.flatten())
-    return total
 
 
 class Probe:
@@ -148,6 +58,7 @@ class Probe:
 
     model, tokenizer: what `load_or_wrap` gives.
     components: the components that are told apart.
+    mean_strokes: what the regression starts from.
     """
 
     def __init__(
@@ -162,7 +73,7 @@ class Probe:
         self.threshold = 0.5
 
     def vectors(self, chars: Sequence[str]) -> Tensor:
-        """(N, width): the last hidden state of each character between [CLS] and [SEP]."""
+        """(N, width): the last hidden state of each of N characters between [CLS] and [SEP]."""
         return encode(self.model, self.tokenizer, chars)
 
     @torch.no_grad()
@@ -186,7 +97,7 @@ class Probe:
 
 
 def _order(kinds: list[int]) -> str:
-    """The strokes before the first that is none."""
+    """Kinds of strokes up to the first place where there is none."""
     end = kinds.index(len(STROKES)) if len(STROKES) in kinds else len(kinds)
     return "".join(STROKES[kind] for kind in kinds[:end])
 
@@ -200,7 +111,15 @@ def encode(model: CNMBertModel, tokenizer: PreTrainedTokenizerBase, chars: Seque
     return states[:, 1]
 
 
-def component_names(chars: Sequence[str], labels: Mapping[str, Labels]) -> list[str]:
+@torch.no_grad()
+def encode_all(
+    model: CNMBertModel, tokenizer: PreTrainedTokenizerBase, chars: Sequence[str]
+) -> Tensor:
+    """(N, width): as `encode`, in pieces and without gradients."""
+    return torch.cat([encode(model, tokenizer, some) for some in _pieces(chars)])
+
+
+def component_names(chars: Iterable[str], labels: Mapping[str, Labels]) -> list[str]:
     """Give the components that characters have, in a fixed order."""
     return sorted({name for char in chars for name in labels[char].components or ()})
 
@@ -214,93 +133,126 @@ def train(
     *,
     seed: int = 0,
     training: Training | None = None,
+    known: Mapping[str, Tensor] | None = None,
 ) -> Probe:
     """Train heads on a split's characters; the encoder learns too if `protocol` is "fine-tuned".
 
     model: a fine-tuned one is changed.
+    known: "frozen" only: the vectors of characters, so that they need not be made again.
     """
     training = training or DEFAULTS[protocol]
     torch.manual_seed(seed)
     names = component_names(split.train, labels)
-    wanted = {part: Targets.of(getattr(split, part), labels, names) for part in ("train", "dev")}
-    probe = Probe(model, tokenizer, names, float(wanted["train"].strokes.mean()))
+    wanted = Targets.of(split.train, labels, names)
+    probe = Probe(model, tokenizer, names, float(wanted.strokes.mean()))
+    weights = layout_weights(wanted.layout, training.balance)
+    model.eval()
+    vectors = None
     if protocol == "frozen":
-        model.eval()
-        with torch.no_grad():
-            known = {
-                part: torch.cat([probe.vectors(some) for some in _pieces(getattr(split, part))])
-                for part in ("train", "dev")
-            }
-        learned, rates = [list(probe.heads.parameters())], [training.learn_rate]
-    else:
-        learned = [list(probe.heads.parameters()), list(model.parameters())]
-        rates = [training.head_rate, training.learn_rate]
-    groups = [{"params": some, "lr": rate} for some, rate in zip(learned, rates, strict=True)]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        vectors = _vectors(probe, split.train, known)
+    learned = [*_groups(probe, training)] if vectors is None else [_heads_group(probe, training)]
+    parameters: list[nn.Parameter] = [p for group in learned for p in group["params"]]
+    optimizer = torch.optim.AdamW(learned, weight_decay=0.01, fused=True)
     steps = training.epochs * -(-len(split.train) // training.batch)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / max(1, 0.05 * steps)) * (1 - step / steps)
     )
     generator = torch.Generator().manual_seed(seed)
+    probe.heads.train()
+    if vectors is None:
+        model.train()
+        model.config.token_dropout = training.token_dropout
     for _ in range(training.epochs):
-        probe.heads.train()
-        model.train(protocol == "fine-tuned")
         for rows in torch.randperm(len(split.train), generator=generator).split(training.batch):
-            if protocol == "frozen":
-                vectors = known["train"][rows]
+            if vectors is None:
+                with torch.autocast("cpu", torch.bfloat16):
+                    inputs = probe.vectors([split.train[i] for i in rows.tolist()]).float()
             else:
-                vectors = probe.vectors([split.train[i] for i in rows.tolist()])
+                inputs = vectors[rows]
             optimizer.zero_grad()
-            loss(probe.heads(vectors), wanted["train"].take(rows)).backward()
-            torch.nn.utils.clip_grad_norm_([p for some in learned for p in some], 1.0)
+            loss(probe.heads(inputs), wanted.take(rows), weights).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
             schedule.step()
     model.eval()
-    _choose_threshold(probe, split.dev, labels)
+    _choose_threshold(probe, split.dev, labels, known)
     return probe
 
 
+def _groups(probe: Probe, training: Training) -> Iterator[dict[str, Any]]:
+    """Parameters and their rates where the encoder learns."""
+    yield _heads_group(probe, training)
+    named = list(probe.model.named_parameters())
+    for is_structure, rate in ((False, training.rate), (True, training.structure_rate)):
+        yield {"params": [p for n, p in named if is_structure_key(n) == is_structure], "lr": rate}
+
+
+def _heads_group(probe: Probe, training: Training) -> dict[str, Any]:
+    return {"params": list(probe.heads.parameters()), "lr": training.head_rate}
+
+
+def _vectors(probe: Probe, chars: Sequence[str], known: Mapping[str, Tensor] | None) -> Tensor:
+    """(N, width), looked up where they are known."""
+    if known is None:
+        return encode_all(probe.model, probe.tokenizer, chars)
+    return torch.stack([known[char] for char in chars])
+
+
 @torch.no_grad()
-def predict(probe: Probe, chars: Sequence[str]) -> dict[str, Labels]:
-    """Tell the labels of characters."""
-    found = [label for some in _pieces(chars) for label in probe.predict(probe.vectors(some))]
+def predict(
+    probe: Probe, chars: Sequence[str], known: Mapping[str, Tensor] | None = None
+) -> dict[str, Labels]:
+    """Tell the labels of characters.
+
+    known: the vectors of characters, as in `train`.
+    """
+    found = [
+        label for some in _pieces(chars) for label in probe.predict(_vectors(probe, some, known))
+    ]
     return dict(zip(chars, found, strict=True))
 
 
+#: Score -> the task it is of and how it is computed.
+_SCORES: dict[str, tuple[str, Any]] = {
+    "layout_f1": ("layout", metrics.macro_f1),
+    "layout_accuracy": ("layout", metrics.accuracy),
+    "component_f1": ("components", metrics.set_f1),
+    "stroke_mae": ("strokes", metrics.mean_absolute_error),
+    "order_f1": ("order", metrics.sequence_f1),
+}
+
+
 def score(
-    predicted: Mapping[str, Labels], labels: Mapping[str, Labels], chars: Sequence[str]
+    predicted: Mapping[str, Labels], labels: Mapping[str, Labels], chars: Iterable[str]
 ) -> dict[str, float]:
-    """Score what was told of characters, each task on those whose label is known."""
+    """Score what was told of characters, each task on those whose label is known.
 
-    def pairs(name: str) -> tuple[list[Any], list[Any]]:
-        known = [char for char in chars if getattr(labels[char], name) is not None]
-        return [getattr(labels[c], name) for c in known], [
-            getattr(predicted[c], name) for c in known
-        ]
-
+    RETURNS: score -> value; only those of tasks that were told.
+    """
+    chars = [char for char in chars if char in predicted]
     scores = {}
-    for name, task, measure in (
-        ("layout_f1", "layout", metrics.macro_f1),
-        ("layout_accuracy", "layout", metrics.accuracy),
-        ("component_f1", "components", metrics.set_f1),
-        ("stroke_mae", "strokes", metrics.mean_absolute_error),
-        ("order_f1", "order", metrics.sequence_f1),
-    ):
-        gold, found = pairs(task)
-        if gold:
-            scores[name] = measure(gold, found)
+    for name, (task, measure) in _SCORES.items():
+        pairs = [(getattr(labels[char], task), getattr(predicted[char], task)) for char in chars]
+        pairs = [(gold, told) for gold, told in pairs if gold is not None and told is not None]
+        if pairs:
+            gold, told = zip(*pairs, strict=True)
+            scores[name] = measure(gold, told)
     return scores
 
 
-def _choose_threshold(probe: Probe, chars: Sequence[str], labels: Mapping[str, Labels]) -> None:
+def _choose_threshold(
+    probe: Probe,
+    chars: Sequence[str],
+    labels: Mapping[str, Labels],
+    known: Mapping[str, Tensor] | None,
+) -> None:
     """Set the share from which a component counts to what is best on dev."""
-    known = [char for char in chars if labels[char].components is not None]
-    if not known or not probe.components:
+    chars = [char for char in chars if labels[char].components is not None]
+    if not chars or not probe.components:
         return
     with torch.no_grad():
-        vectors = torch.cat([probe.vectors(some) for some in _pieces(known)])
-        shares = probe.heads.eval()(vectors)["components"].sigmoid().tolist()
-    gold = [labels[char].components or frozenset() for char in known]
+        shares = probe.heads.eval()(_vectors(probe, chars, known))["components"].sigmoid().tolist()
+    gold = [labels[char].components or frozenset() for char in chars]
     best = -1.0
     chosen = probe.threshold
     for threshold in _THRESHOLDS:
