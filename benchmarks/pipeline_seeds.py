@@ -4,9 +4,10 @@
         matched=models/bert-mini-matched
 
 Trains `configs/TASK.cfg` on `corpus/DATASET` once an encoder and seed, and scores the test split
-with `spacy-cnm evaluate`; the encoders differ in nothing else. What is finished is kept in
-`metrics/seeds/DATASET` and not done again. `results.py` makes tables of it. Needs the corpus
-(`spacy-cnm corpora dataset DATASET corpus/DATASET --root FOLDER`).
+with `spacy-cnm evaluate`; the encoders differ in nothing else. It is computed in bf16 where the CPU
+has it, else in fp32. What is finished is kept in `metrics/seeds/DATASET` and not done again.
+`results.py` makes tables of it. Needs the corpus (`spacy-cnm corpora dataset DATASET corpus/DATASET
+--root FOLDER`).
 """
 
 import json
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 
 
 def main(
@@ -68,6 +71,8 @@ def _run(dataset: str, name: str, seed: int, settings: dict[str, Any], metrics: 
         "system.seed": seed,
     }.items():
         train += [f"--{key}", str(value)]
+    precision = "bf16" if cpu_has_bfloat16() else "fp32"
+    train += ["--components.transformer.model.mixed_precision", json.dumps(precision == "bf16")]
     train += [part for item in settings["overrides"] for part in ("--" + item).split("=", 1)]
     subprocess.run([*python, *train], check=True)
     scores = output / "metrics.json"
@@ -75,7 +80,8 @@ def _run(dataset: str, name: str, seed: int, settings: dict[str, Any], metrics: 
     evaluate += [str(scores), "--train", str(corpus / "train.spacy")]
     evaluate += ["--baseline", "jieba" if settings["task"] == "tagger" else "none"]
     subprocess.run([*python, *evaluate], check=True)
-    content = {"settings": settings, **json.loads(scores.read_text(encoding="utf-8"))}
+    content = {"settings": settings, "precision": precision}
+    content |= json.loads(scores.read_text(encoding="utf-8"))
     scores.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     metrics.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(scores, metrics.with_suffix(".new"))

@@ -24,7 +24,9 @@ def main(
     places: Annotated[list[str], typer.Option(metavar="LABEL", help="Of names of places.")] = [],  # noqa: B006
 ) -> None:
     """Run what is missing."""
-    models = sorted(Path("training/seeds", dataset).glob("*/model-best"))
+    # Scored pipelines only: what is still trained is left for the next call.
+    scored = sorted(Path("training/seeds", dataset).glob("*/metrics.json"))
+    models = [metrics.with_name("model-best") for metrics in scored]
     if not models:
         raise typer.BadParameter(f"training/seeds/{dataset} has no trained pipelines")
     for kind, labels in (("persons", persons), ("places", places)):

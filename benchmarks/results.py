@@ -92,7 +92,8 @@ Cells are means over seeds and standard deviations, in percent; the difference i
 pipelines of one seed. How each number is computed: [evaluation.md](evaluation.md). "Outside" is
 what has a character outside the base vocabulary, the number of such entities in parentheses.
 
-The runs, in bf16 on CPUs, with configs/TASK.cfg and the settings at the end of the page:
+The runs, on CPUs, with configs/TASK.cfg and the settings at the end of the page; both pipelines
+of a seed are computed in bf16 or both in fp32, by what the machine had:
 
     python benchmarks/pipeline_seeds.py DATASET TASK
       cnm=models/cnm-bert-mini matched=models/bert-mini-matched --override KEY=VALUE ...
@@ -134,6 +135,7 @@ def main(
     found = read(metrics / "seeds", "scores")
     if not found:
         raise typer.BadParameter(f"{metrics} has no seeds/DATASET/ENCODER-SEED.json")
+    check_precisions(found)
     around = around_table(readme) if readme is not None else []
     lines = [INTRODUCTION]
     for title, datasets, rows in SECTIONS:
@@ -180,6 +182,18 @@ def read(folder: Path, key: str) -> Found:
 def _conditions(run: dict[str, Any]) -> list[Any]:
     """What has to be the same for runs to be compared: settings, or the labels of a stress test."""
     return [run.get(key) for key in ("settings", "labels", "keep", "seed", "test")]
+
+
+def check_precisions(found: Found) -> None:
+    """Check that what is compared, the pipelines of one seed, was computed in one precision."""
+    for name, runs in found.items():
+        for suffix in ("", AUGMENTED):
+            matched, cnm = (runs[encoder + suffix] for encoder in ENCODERS)
+            for seed in sorted(matched.keys() & cnm.keys()):
+                kinds = [run.get("precision") for run in (matched[seed], cnm[seed])]
+                if len(set(kinds)) > 1:
+                    what = f"seed {seed} of {name} was computed in {kinds[0]} and in {kinds[1]}"
+                    raise typer.BadParameter(f"{what}. Run one of them again.")
 
 
 def section(
@@ -284,16 +298,27 @@ def settings(datasets: dict[str, str], found: Found) -> list[str]:
     """What was run, an item for each data set and set of settings."""
     lines = []
     for name in (name for name in datasets if name in found):
-        runs = {
-            encoder: next(iter(seeds.values())) for encoder, seeds in found[name].items() if seeds
-        }
         groups = defaultdict(list)
-        for encoder, run in runs.items():
-            chosen = run.get("settings", {})
-            overrides = (f"`--override '{item}'`" for item in chosen.get("overrides", ()))
-            groups[" ".join([f"`{name}", f"{chosen.get('task')}`", *overrides])].append(encoder)
-        lines += [f"- {', '.join(encoders)}: {text}" for text, encoders in groups.items()]
+        for encoder, seeds in found[name].items():
+            if not seeds:
+                continue
+            chosen = next(iter(seeds.values())).get("settings", {})
+            overrides = [f"`--override '{item}'`" for item in chosen.get("overrides", ())]
+            text = " ".join([f"`{name} {chosen.get('task')}`", *overrides])
+            groups[text, _precisions(seeds)].append(encoder)
+        lines += [
+            f"- {', '.join(encoders)}: {text} ({precisions})"
+            for (text, precisions), encoders in groups.items()
+        ]
     return ["## Settings", "", *lines, ""]
+
+
+def _precisions(seeds: dict[int, dict[str, Any]]) -> str:
+    """Which seeds were computed in which precision."""
+    groups = defaultdict(list)
+    for seed, run in sorted(seeds.items()):
+        groups[run.get("precision")].append(str(seed))
+    return "; ".join(f"{precision}: {', '.join(numbers)}" for precision, numbers in groups.items())
 
 
 def stress(names: str, score: str, datasets: dict[str, str], found: Found) -> list[str]:

@@ -396,3 +396,7 @@ class Warnings:
         "as "
         "it is. Another component has joined or split tokens; put the word merger before it."
     )
+    W231 = (
+        "this CPU has no bfloat16 and is slower in it than in float32: start anew with "
+        "--training.precision fp32, or use a GPU."
+    )

@@ -21,6 +21,7 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.modeling.checkpoint import check_state, short_reason
 from spacy_cnm.modeling.config import CNMBertConfig
 from spacy_cnm.modeling.consistency import check_model, check_tokenizer
+from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 from spacy_cnm.modeling.model import CNMBertModel
 from spacy_cnm.modeling.tokenizer import cap_length
 
@@ -46,8 +47,9 @@ class CNMShim(HFShim):
     ) -> None:
         on_gpu = get_torch_default_device().type == "cuda"
         # The stock shim knows mixed precision and gradient scaling on CUDA alone. The CPU's
-        # bfloat16 has the range of float32, so that its gradients need no scaling.
-        self._bfloat16 = mixed_precision and not on_gpu
+        # bfloat16 has the range of float32, so that its gradients need no scaling; a CPU without it
+        # is faster in float32.
+        self._bfloat16 = mixed_precision and not on_gpu and cpu_has_bfloat16()
         scaling = on_gpu and grad_scaler_config.get("enabled", mixed_precision)
         super().__init__(
             model,

@@ -1,5 +1,6 @@
 """What a run needs before its first step: the model, the devices, and where it goes on."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, Warnings
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
 from spacy_cnm.modeling.checkpoint import is_structure_key
+from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 
 from .batches import Stream
 from .checkpoints import CHECKPOINTS, check_same, load_checkpoint, newest_checkpoint, read_state
@@ -128,13 +130,16 @@ def make_accelerator(config: PretrainConfig) -> Accelerator:
     if precision == "fp16" and not torch.cuda.is_available():
         raise CNMError(Errors.E531)
     try:
-        return Accelerator(
+        accelerator = Accelerator(
             mixed_precision="no" if precision == "fp32" else precision,
             # A batch without ternary nodes leaves their weights without a gradient.
             kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
         )
     except ValueError as error:  # a process has one precision for all its life
         raise CNMError(Errors.E534.format(precision=precision)) from error
+    if precision == "bf16" and not (torch.cuda.is_available() or cpu_has_bfloat16()):
+        warnings.warn(Warnings.W231, stacklevel=2)
+    return accelerator
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from spacy_cnm.pipeline.architectures import create_cnm_transformer
 from spacy_cnm.pipeline.span_getters import WordpieceSpans
 
 
-def shim_of(nlp):
-    return nlp.get_pipe("transformer").model.layers[0].shims[0]
+@pytest.fixture(autouse=True, params=[True])
+def has_bfloat16(request, monkeypatch):
+    """The CPU that tests run on may have it or not; both are tested on every one."""
+    monkeypatch.setattr("spacy_cnm.pipeline.shim.cpu_has_bfloat16", lambda: request.param)
 
 
 @pytest.mark.parametrize("scaler", [{}, {"init_scale": 256.0}, {"enabled": True}])
@@ -49,6 +51,17 @@ def test_the_cpu_computes_in_bfloat16(build, cnm_folder, vectors_of):
         }
     difference = (vectors[0] - vectors[1]).abs().max()
     assert 0 < difference < 0.1
+
+
+@pytest.mark.parametrize("has_bfloat16", [False], indirect=True)
+def test_a_cpu_without_it_computes_in_float32(build, cnm_folder, vectors_of):
+    """There bfloat16 is many times slower."""
+    vectors = []
+    for mixed in (False, True):
+        nlp = build(cnm_folder, mixed_precision=mixed)
+        nlp.initialize()
+        vectors.append(vectors_of(nlp("重䢖道藏很好")))
+    assert torch.equal(*vectors)
 
 
 def test_settings_are_not_shared_between_models(cnm_folder):

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from spacy_cnm.errors import CNMError
 from spacy_cnm.modeling import CNMBertModel, load_or_wrap
 from spacy_cnm.pretraining.config import PretrainConfig, load_config
-from spacy_cnm.pretraining.setup import load
+from spacy_cnm.pretraining.setup import load, make_accelerator
 from spacy_cnm.pretraining.trainer import pretrain
 
 SMOKE = Path(__file__).resolve().parents[2] / "configs" / "pretrain_smoke.cfg"
@@ -302,6 +302,15 @@ def test_more_positions_than_the_model_has(settings, tmp_path):
     with pytest.raises(CNMError, match=r"data\.max_length is 500, but the model has 64"):
         pretrain(config, tmp_path / "output")
     assert not (tmp_path / "output").exists()
+
+
+def test_bfloat16_on_a_cpu_without_it(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr("spacy_cnm.pretraining.setup.cpu_has_bfloat16", lambda: False)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("spacy_cnm.pretraining.setup.Accelerator", lambda **_: None)
+    config = make_config(settings, training__precision="bf16")
+    with pytest.warns(UserWarning, match="--training.precision fp32"):
+        make_accelerator(config)
 
 
 def test_half_precision_without_a_gpu(settings, tmp_path):

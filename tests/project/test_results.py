@@ -95,7 +95,10 @@ def test_rare_names_on_the_page(tmp_path):
 
 
 def test_stress_tests_of_other_labels_stay(tmp_path):
-    (tmp_path / "training/seeds/weibo/cnm-0/model-best").mkdir(parents=True)
+    for name in ("cnm-0", "matched-0"):
+        (tmp_path / "training/seeds/weibo" / name / "model-best").mkdir(parents=True)
+    # The other one is still being trained.
+    (tmp_path / "training/seeds/weibo/cnm-0/metrics.json").write_text("{}")
     out = tmp_path / "metrics/stress/persons/weibo/cnm-0.json"
     out.parent.mkdir(parents=True)
     command = [sys.executable, str(ROOT / "benchmarks/pipeline_stress.py"), "weibo"]
@@ -135,3 +138,16 @@ def test_runs_of_different_settings_are_not_averaged(tmp_path):
     result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode
     assert "in another way" in result.stderr
+
+
+def test_pipelines_of_one_seed_are_of_one_precision(tmp_path):
+    folder = tmp_path / "metrics/seeds/demo"
+    folder.mkdir(parents=True)
+    for name, precision in (("cnm", "bf16"), ("matched", "fp32")):
+        run = {"scores": {"ents_f": 0.5}, "precision": precision}
+        (folder / f"{name}-0.json").write_text(json.dumps(run))
+    command = [sys.executable, "benchmarks/results.py", str(tmp_path / "metrics")]
+    command += [str(tmp_path / "out.md")]
+    result = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode
+    assert "seed 0 of demo" in result.stderr
