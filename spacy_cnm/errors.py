@@ -386,6 +386,14 @@ class Errors:
     E600 = "{path}: cannot be read ({what}). Give the folder of the labels."
     E601 = "{path}, line {line}: {what}. Mend the file."
     E602 = "split {name}: {chars} are in two parts"
+    E603 = (
+        "{path} is of another probe of that name ({changed} differ). Choose another folder, or "
+        "move it away."
+    )
+    E604 = "{path}: holds no result of a probe ({what}). Move it away."
+    E605 = "The labels are of too few characters for a split. Give more."
+    E607 = "{package} is not installed. Install it with: pip install 'spacy-cnm[figures]'"
+    E606 = "{path}: no encoder is there. Give the folder of a CNM-BERT, a BERT, or a variant."
 
 
 class Warnings:

@@ -9,7 +9,7 @@ import typer
 
 from spacy_cnm.errors import CNMError, Errors
 
-from . import corpora, encoders, evaluate, ids, pretrain, stress
+from . import corpora, encoders, evaluate, ids, pretrain, probe, stress
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -29,6 +29,7 @@ app.command()(evaluate.evaluate)
 app.command()(evaluate.show)
 app.command()(evaluate.resume)
 app.command()(stress.stress)
+app.command()(probe.probe)
 
 
 def main() -> None:

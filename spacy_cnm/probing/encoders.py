@@ -6,6 +6,7 @@ trained (`untrained`). Beside it may lie `structure.safetensors`, the trained we
 encoder and fusion, and `table.cnmids`, a structure table in place of the shipped one.
 """
 
+import hashlib
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -108,6 +109,24 @@ def save_variant(
         save_file(side, place / _WEIGHTS)
         if table is not None:
             (place / _TABLE).write_bytes(table.read_bytes())
+
+
+def weights_checksum(source: str | os.PathLike[str]) -> str:
+    """Identify an encoder, or a variant with its base, by what is in its files.
+
+    RAISES CNMError: the folder has no encoder.
+    """
+    folder = Path(source)
+    kinds = ("*.safetensors", "config.json", "tokenizer.json", _VARIANT, _TABLE)
+    paths = sorted(path for kind in kinds for path in folder.glob(kind))
+    if not paths:
+        raise CNMError(Errors.E606.format(path=folder))
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    if Path(folder, _VARIANT).exists():
+        found.update(weights_checksum(folder / _read(folder).base).encode())
+    return found.hexdigest()[:16]
 
 
 def _read(folder: Path) -> Variant:

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from spacy_cnm.modeling import CNMBertModel
 from spacy_cnm.modeling.checkpoint import is_structure_key
+from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 
 from . import metrics
 from .heads import Heads, Targets, layout_weights, loss
@@ -81,19 +82,22 @@ class Probe:
         """Labels for (N, width)."""
         found = self.heads.eval()(vectors)
         layouts = found["layout"].argmax(-1).tolist()
-        components = found["components"].sigmoid().tolist()
+        components = self.choose_components(found["components"].sigmoid())
         strokes = found["strokes"].round().clamp(min=1).int().tolist()
         orders = found["order"].argmax(-1).tolist()
         return [
-            Labels(layouts[i], self.choose_components(components[i]), strokes[i], _order(orders[i]))
+            Labels(layouts[i], components[i], strokes[i], _order(orders[i]))
             for i in range(len(vectors))
         ]
 
-    def choose_components(self, shares: list[float]) -> frozenset[str]:
-        """Give the components above the threshold, or else the likeliest."""
-        pairs = zip(self.components, shares, strict=True)
-        above = [name for name, share in pairs if share > self.threshold]
-        return frozenset(above or self.components[shares.index(max(shares)) :][:1])
+    def choose_components(self, shares: Tensor) -> list[frozenset[str]]:
+        """Give the components above the threshold, or else the likeliest, for (N, C)."""
+        chosen = shares > self.threshold
+        chosen[torch.arange(len(shares)), shares.argmax(-1)] = True
+        found: list[list[str]] = [[] for _ in shares]
+        for row, column in chosen.nonzero().tolist():
+            found[row].append(self.components[column])
+        return [frozenset(names) for names in found]
 
 
 def _order(kinds: list[int]) -> str:
@@ -165,7 +169,7 @@ def train(
     for _ in range(training.epochs):
         for rows in torch.randperm(len(split.train), generator=generator).split(training.batch):
             if vectors is None:
-                with torch.autocast("cpu", torch.bfloat16):
+                with torch.autocast("cpu", torch.bfloat16, enabled=cpu_has_bfloat16()):
                     inputs = probe.vectors([split.train[i] for i in rows.tolist()]).float()
             else:
                 inputs = vectors[rows]
@@ -251,13 +255,13 @@ def _choose_threshold(
     if not chars or not probe.components:
         return
     with torch.no_grad():
-        shares = probe.heads.eval()(_vectors(probe, chars, known))["components"].sigmoid().tolist()
+        shares = probe.heads.eval()(_vectors(probe, chars, known))["components"].sigmoid()
     gold = [labels[char].components or frozenset() for char in chars]
     best = -1.0
     chosen = probe.threshold
     for threshold in _THRESHOLDS:
         probe.threshold = threshold
-        found = metrics.set_f1(gold, [probe.choose_components(row) for row in shares])
+        found = metrics.set_f1(gold, probe.choose_components(shares))
         if found > best:
             best, chosen = found, threshold
     probe.threshold = chosen

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from .labels import Labels
 
 #: Share of the characters that are for dev, and for test.
 DEV_SHARE, TEST_SHARE = 0.1, 0.2
+#: Name of the split by frequency.
+LONG_TAIL = "long-tail"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,16 @@ class Split:
                 raise CNMError(Errors.E602.format(name=self.name, chars="".join(sorted(shared))))
 
 
+def of_one_size(splits: Iterable[Split]) -> list[Split]:
+    """Give splits with as many characters to learn from as the smallest has.
+
+    What differs between their scores is then the kind of split and not the amount of training.
+    """
+    splits = list(splits)
+    size = min(len(split.train) for split in splits)
+    return [replace(split, train=split.train[:size]) for split in splits]
+
+
 def shuffled(chars: Iterable[str], salt: str = "") -> list[str]:
     """Give characters in an order that depends on nothing but themselves and the salt."""
     return sorted(chars, key=lambda c: hashlib.sha256(f"{salt}{c}".encode()).digest())
@@ -42,7 +54,7 @@ def iid(chars: Iterable[str]) -> Split:
     order = shuffled(chars)
     n_test, n_dev = round(TEST_SHARE * len(order)), round(DEV_SHARE * len(order))
     return Split(
-        "iid",
+        "IID",
         train=tuple(order[n_test + n_dev :]),
         dev=tuple(order[n_test : n_test + n_dev]),
         test=tuple(order[:n_test]),
@@ -58,7 +70,7 @@ def long_tail(chars: Iterable[str], tiers: Mapping[str, int]) -> Split:
     upper = shuffled(c for c in known if tiers.get(c, 3) <= 2)
     n_dev = round(DEV_SHARE * len(upper))
     test = shuffled(c for c in known if tiers.get(c, 3) > 2)
-    return Split("long-tail", tuple(upper[n_dev:]), tuple(upper[:n_dev]), tuple(test))
+    return Split(LONG_TAIL, tuple(upper[n_dev:]), tuple(upper[:n_dev]), tuple(test))
 
 
 def compositional(labels: Mapping[str, Labels], size: int = 1500) -> Split:

@@ -1,0 +1,305 @@
+"""Many probes: each encoder on each split, by each protocol, with several seeds, in processes.
+
+What is done lies in one JSON file a probe, so that a study that was stopped goes on where it was.
+Results are read from these files alone.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.evaluation.vocabulary import Vocabulary
+from spacy_cnm.files import atomic_path
+from spacy_cnm.ids import StructureTable
+from spacy_cnm.modeling.hardware import cpu_has_bfloat16
+
+from . import metrics
+from .encoders import load_encoder, weights_checksum
+from .labels import LAYOUTS, Labels
+from .lookup import look_up
+from .probe import DEFAULTS, PROTOCOLS, Protocol, Training, encode_all, predict, score, train
+from .splits import LONG_TAIL
+from .subject import OOV, Subject, make_subject
+
+#: The row of what is read off the IDS, without a model.
+LOOKUP = "lookup"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Probes of one encoder that share a process.
+
+    model, folder: the encoder's name in the study, and where it is.
+    seeds: those that are to be done.
+    """
+
+    model: str
+    folder: Path
+    split: str
+    protocol: Protocol
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is compared on what.
+
+    encoders: name -> folder of those that are probed on every split.
+    ablations: name -> folder of those that are probed on the long tail only, or on what there is.
+    seeds: those of each probe.
+    """
+
+    subject: Subject
+    encoders: dict[str, Path]
+    ablations: dict[str, Path]
+    seeds: tuple[int, ...]
+
+    def jobs(self) -> Iterator[Job]:
+        """What is to be done."""
+        splits = list(self.subject.splits)
+        long_tail = [split for split in splits if split == LONG_TAIL] or splits
+        for models, asked in ((self.encoders, splits), (self.ablations, long_tail)):
+            for name, folder in models.items():
+                for split in asked:
+                    for protocol in PROTOCOLS:
+                        yield Job(name, folder, split, protocol, self.seeds)
+
+
+def make_study(
+    labels: Mapping[str, Labels],
+    tiers: Mapping[str, int],
+    encoders: dict[str, Path],
+    ablations: dict[str, Path],
+    seeds: int,
+) -> Study:
+    """Make a study; OOV is what the vocabulary of none of the encoders has.
+
+    labels, tiers: character -> its labels, its tier of frequency.
+    seeds: how many.
+    RAISES CNMError: an encoder cannot be loaded, or there are too few characters.
+    """
+    known: set[str] = set()
+    for folder in (encoders | ablations).values():
+        model, tokenizer = load_encoder(folder)
+        vocabulary = Vocabulary(tokenizer, model.config.vocab_size)
+        known |= {char for char in labels if not vocabulary.lacks(char)}
+    subject = make_subject(labels, tiers, known, StructureTable.default())
+    if not subject.splits:
+        raise CNMError(Errors.E605)
+    return Study(subject, encoders, ablations, tuple(range(seeds)))
+
+
+def run(
+    out: Path,
+    study: Study,
+    *,
+    processes: int,
+    training: Mapping[Protocol, Training] = DEFAULTS,
+) -> list[dict[str, Any]]:
+    """Do what is missing of a study, and look the answers up in the IDS.
+
+    out: folder for the files of the probes; made if need be.
+    processes: how many work at a time, each with one thread.
+    RETURNS: what the files of the study's probes hold.
+    RAISES CNMError: a file there is of other weights, settings or questions.
+    """
+    subject, jobs = study.subject, list(study.jobs())
+    out.mkdir(parents=True, exist_ok=True)
+    checksums = {folder: weights_checksum(folder) for folder in {job.folder for job in jobs}}
+    missing = list(_missing(out, jobs, subject, checksums, training))
+    if missing:
+        _work(out, missing, subject, checksums, training, processes)
+    paths = [_path(out, job, seed) for job in jobs for seed in job.seeds]
+    return [*_looked_up(subject), *map(_read, paths)]
+
+
+def _looked_up(subject: Subject) -> Iterator[dict[str, Any]]:
+    """What the IDS alone gets, as if it were a probe."""
+    for name, split in subject.splits.items():
+        told = look_up(split.test, StructureTable.default())
+        settings = {"model": LOOKUP, "split": name, "protocol": LOOKUP}
+        yield {"settings": settings, **_scores(told, subject, name)}
+
+
+def _work(
+    out: Path,
+    missing: Sequence[Job],
+    subject: Subject,
+    checksums: Mapping[Path, str],
+    training: Mapping[Protocol, Training],
+    processes: int,
+) -> None:
+    """Do jobs in processes."""
+    total = sum(len(job.seeds) for job in missing)
+    context = multiprocessing.get_context("spawn")
+    workers = ProcessPoolExecutor(
+        min(processes, len(missing)),
+        mp_context=context,
+        initializer=_start,
+        initargs=(out, subject, checksums, dict(training)),
+    )
+    bar = tqdm(total=total, unit="probe", mininterval=0.1 if sys.stderr.isatty() else 30)
+    finished = False
+    try:
+        futures = {workers.submit(_probe, job): len(job.seeds) for job in missing}
+        for future in as_completed(futures):
+            future.result()
+            bar.update(futures[future])
+        finished = True
+    finally:
+        bar.close()
+        workers.shutdown(wait=finished, cancel_futures=True)
+        if not finished:
+            # What they are at would go on to its end.
+            for process in multiprocessing.active_children():
+                process.terminate()
+
+
+def _missing(
+    out: Path,
+    jobs: Sequence[Job],
+    subject: Subject,
+    checksums: Mapping[Path, str],
+    training: Mapping[Protocol, Training],
+) -> Iterator[Job]:
+    """Give the jobs with the seeds that are not done; fine-tuned ones one by one, longest first."""
+    for job in sorted(jobs, key=lambda job: job.protocol == "frozen"):
+        seeds = []
+        for seed in job.seeds:
+            wanted = _settings(job, seed, subject, checksums, training)
+            path = _path(out, job, seed)
+            if not path.exists():
+                seeds.append(seed)
+            elif (found := _read(path)["settings"]) != wanted:
+                changed = [key for key in wanted if found.get(key) != wanted[key]]
+                raise CNMError(Errors.E603.format(path=path, changed=", ".join(changed)))
+        # Frozen ones share the vectors of the characters.
+        groups = [tuple(seeds)] if job.protocol == "frozen" else [(seed,) for seed in seeds]
+        for group in groups:
+            if group:
+                yield Job(job.model, job.folder, job.split, job.protocol, group)
+
+
+def _path(out: Path, job: Job, seed: int) -> Path:
+    return out / f"{job.split}-{job.protocol}-{job.model}-{seed}.json"
+
+
+def _settings(
+    job: Job,
+    seed: int,
+    subject: Subject,
+    checksums: Mapping[Path, str],
+    training: Mapping[Protocol, Training],
+) -> dict[str, Any]:
+    """What a probe depends on, and what it is called."""
+    return {
+        "model": job.model,
+        "weights": checksums[job.folder],
+        "split": job.split,
+        "protocol": job.protocol,
+        "seed": seed,
+        "training": asdict(training[job.protocol]),
+        "subject": subject.checksum(job.split),
+    }
+
+
+#: What `_start` leaves for the jobs of its process.
+_shared: tuple[Path, Subject, Mapping[Path, str], Mapping[Protocol, Training]]
+
+
+def _start(*shared: Any) -> None:
+    """Prepare a process: one thread, and an end with the parent's."""
+    global _shared
+    _shared = shared
+    torch.set_num_threads(1)
+    # The parent answers Ctrl-C for all.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    """End this process when another one has: killed, it could not say so."""
+    wait([sentinel])
+    os._exit(1)
+
+
+def _probe(job: Job) -> None:
+    out, subject, checksums, training = _shared
+    split, labels = subject.splits[job.split], subject.labels
+    known = None
+    for seed in job.seeds:
+        start = time.perf_counter()
+        if known is None:  # a new encoder has the weights of the seed of its first probe
+            model, tokenizer = load_encoder(job.folder, seed)
+        if known is None and job.protocol == "frozen":
+            chars = (*split.train, *split.dev, *split.test)
+            known = dict(zip(chars, encode_all(model, tokenizer, chars), strict=True))
+        probe = train(
+            model,
+            tokenizer,
+            labels,
+            split,
+            job.protocol,
+            seed=seed,
+            training=training[job.protocol],
+            known=known,
+        )
+        told = predict(probe, split.test, known)
+        content = {
+            "settings": _settings(job, seed, subject, checksums, training),
+            "precision": "bf16" if cpu_has_bfloat16() else "fp32",
+            "seconds": round(time.perf_counter() - start, 1),
+            **_scores(told, subject, job.split),
+        }
+        with atomic_path(_path(out, job, seed)) as temporary:
+            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _scores(told: Mapping[str, Labels], subject: Subject, split: str) -> dict[str, Any]:
+    """The scores of each slice, and F1 of each layout on the OOV slice."""
+    slices = subject.slices[split]
+    return {
+        "scores": {
+            name: {"n": len(chars), **score(told, subject.labels, chars)}
+            for name, chars in slices.items()
+        },
+        "layouts": _by_layout(told, subject, slices.get(OOV, ())),
+    }
+
+
+def _by_layout(
+    told: Mapping[str, Labels], subject: Subject, chars: Sequence[str]
+) -> dict[str, float]:
+    """F1 of each layout that some of the characters have."""
+    pairs = [(subject.labels[char].layout, told[char].layout) for char in chars]
+    known = [(gold, found) for gold, found in pairs if gold is not None and found is not None]
+    if not known:
+        return {}
+    gold, found = zip(*known, strict=True)
+    names = list(LAYOUTS)
+    return {names[label]: metrics.class_f1(gold, found, label) for label in sorted(set(gold))}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for key in ("settings", "scores", "layouts"):
+            content[key].items()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CNMError(Errors.E604.format(path=path, what=error)) from error
+    return content
