@@ -145,6 +145,8 @@ class Errors:
         "A CNM-BERT cannot be traced (torch.jit.trace): which trees it evaluates depends on the "
         "characters, and the trace would keep those of the example. torch.compile works."
     )
+    E126 = "{text!r} is no single character with a tree, so nothing is known to be like it."
+    E127 = "None of the characters that may be found has a tree. Give others."
 
     # --- pipeline ----------------------------------------------------------------------------
     E201 = (
@@ -179,6 +181,14 @@ class Errors:
         "pipeline again with this version of spacy_cnm."
     )
     E208 = "The saved transformer is damaged ({reason}). Copy the pipeline again, or save it again."
+    E209 = (
+        "{name} needs a CNM-BERT in the same pipeline (architecture "
+        "spacy_cnm.CNMTransformerModel.v1) that is trained or initialized."
+    )
+    E210 = (
+        "The document has no structure vectors of these tokens. Add the component to its pipeline, "
+        "behind everything that joins or splits tokens: nlp.add_pipe('cnm_structure')."
+    )
     # Word merger and its scorers: E230..E249.
     E230 = (
         "{name}: pos_map gives the tag {tag!r} the value {pos!r}, which is not a Universal POS "
@@ -300,7 +310,7 @@ class Errors:
     E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
     E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
     # Names with rare characters: E430..E439.
-    E430 = "{path}: has no ideographs. Give a text with the characters that names may have."
+    E430 = "{path}: has no ideographs. Give a text with the characters that may be chosen."
     E431 = "Unknown {name} {value!r}; known are: {known}."
     E432 = (
         "The pipeline has no CNM-BERT (architecture spacy_cnm.CNMTransformerModel.v1), so it is "
@@ -313,6 +323,11 @@ class Errors:
         "Document {number} has {length:,} characters, more than the pipeline takes "
         "(nlp.max_length, {longest:,}). Split it."
     )
+    E437 = (
+        "{value!r} is no file, no encoding that Python knows and not 'all'. Encodings are, for "
+        "example, gb2312, big5 and gbk."
+    )
+    E438 = "No encoder is at hand: none of {sources} is there. Name one with --model."
     # --- pretraining -------------------------------------------------------------------------
     # Texts, words, masks and batches: E501..E514.
     E501 = (

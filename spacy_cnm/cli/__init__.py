@@ -9,7 +9,7 @@ import typer
 
 from spacy_cnm.errors import CNMError, Errors
 
-from . import corpora, encoders, evaluate, ids, pretrain, probe, stress
+from . import corpora, encoders, evaluate, ids, pretrain, probe, similar, stress
 
 app = typer.Typer(
     name="spacy-cnm",
@@ -30,6 +30,7 @@ app.command()(evaluate.show)
 app.command()(evaluate.resume)
 app.command()(stress.stress)
 app.command()(probe.probe)
+app.command()(similar.similar)
 
 
 def main() -> None:

@@ -1,14 +1,12 @@
 """Which characters the base vocabulary of a pipeline's encoder lacks."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spacy.language import Language
-from thinc.api import Model
 from transformers import PreTrainedTokenizerBase
 
 from spacy_cnm.ids import is_ideograph
-from spacy_cnm.pipeline.transformer_model import CNMTransformerModel
+from spacy_cnm.pipeline.encoders import encoders_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Vocabulary:
 
 def vocabulary_of(nlp: Language) -> Vocabulary | None:
     """Give the base vocabulary of a pipeline's encoder, or None where it has no CNM-BERT yet."""
-    for layer in _encoders(nlp):
+    for layer in encoders_of(nlp):
         if layer.tokenizer is not None:
             return Vocabulary(layer.tokenizer, layer.transformer.config.vocab_size)
     return None
@@ -37,13 +35,4 @@ def vocabulary_of(nlp: Language) -> Vocabulary | None:
 
 def has_encoder(nlp: Language) -> bool:
     """Tell whether a pipeline has a CNM-BERT, initialized or not."""
-    return any(True for _ in _encoders(nlp))
-
-
-def _encoders(nlp: Language) -> Iterator[CNMTransformerModel]:
-    for _, component in nlp.pipeline:
-        model = getattr(component, "model", None)
-        # Also inside of a component that has taken the encoder over (`replace_listeners`).
-        for layer in model.walk() if isinstance(model, Model) else ():
-            if isinstance(layer, CNMTransformerModel):
-                yield layer
+    return any(True for _ in encoders_of(nlp))
