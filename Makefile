@@ -28,7 +28,7 @@ $(VENV)/python:
 # A plain install, not an editable one: what is tested is what users get.
 $(STAMP): $(VENV)/python $(SOURCES)
 	rm -rf build spacy_cnm.egg-info
-	$(BIN)/pip install --quiet --constraint constraints.txt '.[demo,pretrain,test]'
+	$(BIN)/pip install --quiet --constraint constraints.txt '.[demo,figures,pretrain,test]'
 	rm -rf build spacy_cnm.egg-info
 	touch $@
 

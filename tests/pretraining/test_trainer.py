@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from spacy_cnm.errors import CNMError
-from spacy_cnm.modeling import CNMBertModel, load_or_wrap
+from spacy_cnm.modeling import CNMBertForPreTraining, CNMBertModel, load_or_wrap
 from spacy_cnm.pretraining.config import PretrainConfig, load_config
 from spacy_cnm.pretraining.setup import load, make_accelerator
 from spacy_cnm.pretraining.trainer import pretrain
@@ -209,6 +209,21 @@ def test_components_are_learned_without_being_fused(settings, tmp_path):
     pretrain(make_config(settings, model__fusion=False), output)
     lines = [line for line in read_metrics(output) if "component_loss" in line]
     assert lines[-1]["component_loss"] < lines[0]["component_loss"]
+
+
+def test_nothing_but_the_structure_side_learns(settings, tmp_path):
+    output = tmp_path / "output"
+    config = make_config(settings, model__only_structure=True)
+    before, _ = load(config)
+    pretrain(config, output)
+    after, _ = load_or_wrap(output / "model-last", cls=CNMBertForPreTraining)
+    # The heads are new each time.
+    changed = {
+        name
+        for name, weight in before.bert.named_parameters()
+        if not torch.equal(weight, after.bert.get_parameter(name))
+    }
+    assert {name.split(".")[0] for name in changed} == {"structure", "fusion"}
 
 
 def test_micro_batches_are_read_by_streams_of_their_own(settings, tmp_path):

@@ -4,9 +4,11 @@ import pytest
 
 from spacy_cnm.probing.metrics import (
     accuracy,
+    class_f1,
     common_length,
     macro_f1,
     mean_absolute_error,
+    nearest_purity,
     sequence_f1,
     set_f1,
 )
@@ -18,6 +20,7 @@ def test_accuracy_and_macro_f1():
     # 0: 2 of 3 found, both right: 4/5. 1: found twice, once right: 2/3. 2: never found: 0.
     assert macro_f1(gold, found) == pytest.approx((4 / 5 + 2 / 3 + 0) / 3)
     assert macro_f1(gold, gold) == 1.0
+    assert [class_f1(gold, found, label) for label in (0, 1, 2)] == pytest.approx([4 / 5, 2 / 3, 0])
 
 
 def test_set_f1():
@@ -42,3 +45,10 @@ def test_sequence_f1_sees_the_order():
     assert sequence_f1(["25111234"], ["25111234"]) == 1.0
     assert sequence_f1(["25111234"], ["12342511"]) == pytest.approx(2 * 4 / 16)
     assert sequence_f1(["12"], [""]) == 0.0
+
+
+def test_purity_is_by_direction():
+    # The nearest of the first is the second, of the second the first, of the third the second.
+    vectors = [[1, 0], [5, 1], [1, 1]]
+    assert nearest_purity(vectors, "aab") == pytest.approx(2 / 3)
+    assert nearest_purity(vectors, "aba") == 0.0

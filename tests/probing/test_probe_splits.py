@@ -7,7 +7,15 @@ import pytest
 
 from spacy_cnm.errors import CNMError
 from spacy_cnm.probing.labels import Labels, read_labels
-from spacy_cnm.probing.splits import Split, compositional, iid, long_tail, outside, read_tiers
+from spacy_cnm.probing.splits import (
+    Split,
+    compositional,
+    iid,
+    long_tail,
+    of_one_size,
+    outside,
+    read_tiers,
+)
 
 CHARS = [chr(0x4E00 + i) for i in range(1000)]
 PARTS = "一口日木水火土金山石田目"
@@ -52,6 +60,11 @@ def test_compositional_shares_no_pair():
 
     assert not pairs(split.test) & pairs((*split.train, *split.dev))
     assert len(split.test) == 20
+
+
+def test_of_one_size():
+    a, b = Split("a", tuple("一二三四"), (), ()), Split("b", tuple("五六"), ("七",), ("八",))
+    assert of_one_size([a, b]) == [Split("a", ("一", "二"), (), ()), b]
 
 
 def test_a_character_in_two_parts_is_an_error():
