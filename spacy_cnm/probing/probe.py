@@ -50,7 +50,7 @@ class Training:
 
 DEFAULTS: dict[Protocol, Training] = {
     "frozen": Training(epochs=40, batch=256),
-    "fine-tuned": Training(epochs=12, batch=128),
+    "fine-tuned": Training(epochs=8, batch=256, head_rate=1e-2),
 }
 
 
