@@ -323,11 +323,12 @@ class Errors:
         "Document {number} has {length:,} characters, more than the pipeline takes "
         "(nlp.max_length, {longest:,}). Split it."
     )
-    E437 = (
+    # Characters that look alike: E440..E449.
+    E440 = (
         "{value!r} is no file, no encoding that Python knows and not 'all'. Encodings are, for "
         "example, gb2312, big5 and gbk."
     )
-    E438 = "No encoder is at hand: none of {sources} is there. Name one with --model."
+    E441 = "No encoder is at hand: none of {sources} is there. Name one with --model."
     # --- pretraining -------------------------------------------------------------------------
     # Texts, words, masks and batches: E501..E514.
     E501 = (

@@ -48,7 +48,7 @@ def _default_source() -> str:
     for source in SOURCES:
         if os.path.isdir(source) or (source.isidentifier() and find_spec(source)):
             return source
-    raise CNMError(Errors.E438.format(sources=", ".join(SOURCES)))
+    raise CNMError(Errors.E441.format(sources=", ".join(SOURCES)))
 
 
 def _candidates(among: str) -> Iterable[str]:
@@ -64,7 +64,7 @@ def _candidates(among: str) -> Iterable[str]:
     try:
         return [char for char in characters if char.encode(among, "ignore")]
     except LookupError as error:
-        raise CNMError(Errors.E437.format(value=among)) from error
+        raise CNMError(Errors.E440.format(value=among)) from error
 
 
 def _load(source: str) -> tuple[Any, Any]:
