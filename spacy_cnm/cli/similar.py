@@ -63,7 +63,7 @@ def _candidates(among: str) -> Iterable[str]:
         return characters
     try:
         return [char for char in characters if char.encode(among, "ignore")]
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:
         raise CNMError(Errors.E440.format(value=among)) from error
 
 

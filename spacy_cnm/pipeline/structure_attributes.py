@@ -39,16 +39,17 @@ class StructureAttributes:
         if encoder is None:
             raise CNMError(Errors.E209.format(name=self.name))
         model, chars = encoder.transformer, [char for token in doc for char in token.text]
-        lengths = [len(token) for token in doc]
+        owners = [i for i, token in enumerate(doc) for _ in token.text]
         ids = torch.tensor(encoder.tokenizer.convert_tokens_to_ids(chars), dtype=torch.int64)
         with torch.no_grad():
             rows = model.structure_rows(ids.to(model.device))
             known = (rows >= FIRST_ROW)[:, None]
             vectors = torch.where(known, model.structure(rows), 0.0).float().cpu().numpy()
-        counts = known.cpu().numpy().astype(np.float32)
-        starts = np.cumsum([0, *lengths])[:-1]
-        sums, totals = (np.add.reduceat(values, starts) for values in (vectors, counts))
-        doc._.cnm_vectors = sums / np.maximum(totals, 1.0)
+        sums = np.zeros((len(doc), vectors.shape[1]), dtype=np.float32)
+        counts = np.zeros((len(doc), 1), dtype=np.float32)
+        np.add.at(sums, owners, vectors)
+        np.add.at(counts, owners, known.cpu().numpy())
+        doc._.cnm_vectors = sums / np.maximum(counts, 1.0)
         return doc
 
 

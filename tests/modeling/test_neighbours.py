@@ -87,6 +87,7 @@ def test_the_command(tmp_path):
     [
         (["x"], "'x' is no single character with a tree"),
         (["晴", "--among", "klingon"], "'klingon' is no file, no encoding"),
+        (["晴", "--among", "idna"], "'idna' is no file, no encoding"),
         (["晴", "--among", "ascii"], "None of the characters"),
         (["晴", "--model", "nothing_of_that_name"], "nothing_of_that_name"),
     ],
