@@ -89,7 +89,7 @@ def test_too_few_characters(cnm_folder, benchmark_file):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_a_killed_study(
     number, tmp_path, benchmark_file, cnm_folder, tiers_file
 ):
