@@ -35,11 +35,14 @@ class Ablation:
     settings: list[str] = field(default_factory=list)
     table: list[str] = field(default_factory=list)
     kind: str = "tree"
+    operator_std: float | None = None
 
 
 ABLATIONS = {
     "tree": Ablation(),
     "flat": Ablation(["--model.flat", "true"], kind="flat"),
+    # Operators as large as children, where BERT's initialization makes them small.
+    "operators": Ablation(operator_std=1.0),
     "no-aux": Ablation(["--model.aux", "false"]),
     # Every part that occurs anywhere is decomposed, down to the smallest.
     "smallest-parts": Ablation(table=["--min-count", "100000", "--max-depth", "12"]),
@@ -79,7 +82,11 @@ def _make(
     if table:
         work.mkdir(parents=True, exist_ok=True)
         subprocess.run([*command, "ids", "build", ids, table, *ablation.table], check=True)
-    variant = Variant(os.path.relpath(base, out), structure_input=ablation.kind)
+    variant = Variant(
+        os.path.relpath(base, out),
+        structure_input=ablation.kind,
+        operator_std=ablation.operator_std,
+    )
     start = work / "start"
     if not start.exists():
         loaded = StructureTable.load(table) if table else None

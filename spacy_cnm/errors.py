@@ -329,6 +329,10 @@ class Errors:
         "example, gb2312, big5 and gbk."
     )
     E441 = "No encoder is at hand: none of {sources} is there. Name one with --model."
+    E442 = (
+        "{source}: is a pipeline without a CNM-BERT (architecture "
+        "spacy_cnm.CNMTransformerModel.v1). Name another with --model."
+    )
     # --- pretraining -------------------------------------------------------------------------
     # Texts, words, masks and batches: E501..E514.
     E501 = (

@@ -107,6 +107,13 @@ def new(
     fusion_layer_norm: Annotated[
         bool, typer.Option(help="The LayerNorm of the paper's equation 5.")
     ] = True,
+    operator_std: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Standard deviation of the operator embeddings; 1 makes layouts easier to tell.",
+        ),
+    ] = None,
     table: Table = None,
     seed: Seed = 0,
     force: Force = False,
@@ -133,6 +140,7 @@ def new(
         max_length=max_length,
         seed=seed,
         table=StructureTable.load(table) if table else None,
+        operator_std=operator_std,
         structure_size=structure_size,
         structure_scale=structure_scale,
         learn_structure_scale=learn_structure_scale,

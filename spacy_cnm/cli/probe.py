@@ -11,8 +11,6 @@ import typer
 
 from spacy_cnm.files import check_folder
 
-#: The row of what is read off the IDS, without a model.
-LOOKUP = "lookup"
 _NAME = re.compile(r"[\w+-]+")
 
 
@@ -38,6 +36,8 @@ def probe(
     ] = None,
 ) -> None:
     """Probe encoders, frozen and fine-tuned, and write the report. Goes on where it was stopped."""
+    from spacy_cnm.probing.lookup import LOOKUP
+
     given = [_named(text) for text in (*encoders, *ablation)]
     if len({LOOKUP, *(name for name, _ in given)}) <= len(given):
         raise typer.BadParameter(f"two encoders have one name, or one is called {LOOKUP}")

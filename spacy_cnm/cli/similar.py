@@ -78,4 +78,4 @@ def _load(source: str) -> tuple[Any, Any]:
     for layer in encoders_of(load_pipeline(source)):
         if layer.tokenizer is not None:
             return layer.transformer, layer.tokenizer
-    raise CNMError(Errors.E432)
+    raise CNMError(Errors.E442.format(source=source))

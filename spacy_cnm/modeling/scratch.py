@@ -31,6 +31,7 @@ def new_encoder(
     max_length: int = 512,
     seed: int = 0,
     table: StructureTable | None = None,
+    operator_std: float | None = None,
     **settings: Any,
 ) -> tuple[CNMBertModel, PreTrainedTokenizerFast]:
     """A CNM-BERT with random weights.
@@ -41,6 +42,8 @@ def new_encoder(
     max_length: word pieces a row, [CLS] and [SEP] included.
     seed: of the random weights.
     table: structure table. Default: the shipped one.
+    operator_std: standard deviation of the operator embeddings, see
+        `StructureEncoder.init_operators`. Default: as of all others.
     settings: fields of `CNMBertConfig`.
     RETURNS: the model in evaluation mode and its tokenizer.
     """
@@ -65,6 +68,8 @@ def new_encoder(
         table or StructureTable.default(),
         **settings,
     )
+    if operator_std is not None:
+        model.structure.init_operators(operator_std)
     with torch.no_grad():
         model.embeddings.position_embeddings.weight.copy_(sinusoids(max_length, width))
     return model, tokenizer

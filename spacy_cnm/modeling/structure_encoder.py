@@ -66,6 +66,15 @@ class StructureEncoder(nn.Module):
         self.register_buffer("node_children", torch.zeros(n_nodes, 3, dtype=torch.int32))
         self.cache = StructureCache()
 
+    def init_operators(self, std: float) -> None:
+        """Draw the operator embeddings anew.
+
+        std: their standard deviation. States of leaves and nodes leave a LayerNorm with entries of
+            size 1: with 1.0 an operator is as much to be seen as a child. With BERT's
+            `initializer_range` it is next to nothing at first, and stays small.
+        """
+        nn.init.normal_(self.operator_embeddings.weight, std=std)
+
     def set_table(self, table: StructureTable) -> None:
         """Copy a structure table of the configured sizes into the buffers."""
         self.roots.copy_(torch.from_numpy(table.roots))

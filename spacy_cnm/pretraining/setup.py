@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from spacy_cnm.errors import CNMError, Errors, Warnings
+from spacy_cnm.errors import CNMError, CNMWarning, Errors, Warnings
 from spacy_cnm.modeling import CNMBertForPreTraining, load_or_wrap
 from spacy_cnm.modeling.checkpoint import is_structure_key
 from spacy_cnm.modeling.hardware import cpu_has_bfloat16
@@ -138,7 +138,7 @@ def make_accelerator(config: PretrainConfig) -> Accelerator:
     except ValueError as error:  # a process has one precision for all its life
         raise CNMError(Errors.E534.format(precision=precision)) from error
     if precision == "bf16" and not (torch.cuda.is_available() or cpu_has_bfloat16()):
-        warnings.warn(Warnings.W231, stacklevel=2)
+        warnings.warn(Warnings.W231, CNMWarning, stacklevel=2)
     return accelerator
 
 

@@ -1,18 +1,21 @@
 """Encoders that are probed: checkpoints, and variants that share all but the structure side.
 
 A variant is a folder with `variant.json`: the encoder whose token embeddings and Transformer it has
-(`base`, relative to the folder), what is fused (`structure_input`), and whether nothing at all is
-trained (`untrained`). Beside it may lie `structure.safetensors`, the trained weights of structure
+(`base`, relative to the folder), what is fused (`structure_input`), whether nothing at all is
+trained (`untrained`), and with which standard deviation operator embeddings begin
+(`operator_std`). Beside it may lie `structure.safetensors`, the trained weights of structure
 encoder and fusion, and `table.cnmids`, a structure table in place of the shipped one.
 """
 
 import hashlib
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import srsly
 import torch
+from pydantic import ConfigDict, PositiveFloat
+from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedTokenizerFast
@@ -28,13 +31,14 @@ from spacy_cnm.modeling.wrap import build_model
 _VARIANT, _WEIGHTS, _TABLE = "variant.json", "structure.safetensors", "table.cnmids"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True))
 class Variant:
     """What `variant.json` holds; see the module."""
 
     base: str
     structure_input: str = "tree"
     untrained: bool = False
+    operator_std: PositiveFloat | None = None
 
 
 def load_encoder(
@@ -48,6 +52,7 @@ def load_encoder(
     """
     folder = Path(source)
     if not Path(folder, _VARIANT).exists():
+        torch.manual_seed(seed)
         model, tokenizer = load_or_wrap(source)
         return model, tokenizer
     variant = _read(folder)
@@ -90,6 +95,8 @@ def with_structure(
         table or StructureTable.default(),
         structure_input=variant.structure_input,
     )
+    if variant.operator_std is not None:
+        model.base_model.structure.init_operators(variant.operator_std)
     if not variant.untrained:
         kept = {k: v for k, v in given.state_dict().items() if not _belongs_to_table(k)}
         model.load_state_dict(kept, strict=False)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from matplotlib.figure import Figure
 
 from spacy_cnm.files import atomic_path
 from spacy_cnm.ids import Node, StructureTable
-from spacy_cnm.modeling import CNMBertModel
 
 from .encoders import load_encoder
 from .labels import LAYOUTS
@@ -39,8 +39,14 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             figure.savefig(temporary, format=kind, metadata=metadata, dpi=150)
 
 
-def by_tier(summary: Summary, models: Sequence[str], split: str) -> Figure:
-    """Layout and components by tier of frequency, and outside the vocabulary (paper, figure 3)."""
+def by_tier(summary: Summary, models: Sequence[str], split: str) -> Figure | None:
+    """Layout and components by tier of frequency, and outside the vocabulary (paper, figure 3).
+
+    None where tiers are not known.
+    """
+    asked = (summary.score(models[0], "fine-tuned", split, tier, "layout_f1") for tier in TIERS)
+    if not any(asked):
+        return None
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     titles = {"layout_f1": "layout, macro F1", "component_f1": "components, F1"}
     for axes, (score, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
@@ -76,43 +82,48 @@ def by_layout(summary: Summary, models: Sequence[str], split: str) -> Figure:
         axes.plot(angles, [*values, values[0]], color=f"C{number}", label=model)
         axes.fill(angles, [*values, values[0]], color=f"C{number}", alpha=0.1)
     axes.set_xticks(angles[:-1], list(LAYOUTS))
+    axes.tick_params(axis="x", pad=14)
     axes.set_ylim(0, 100)
     axes.set_title(f"F1 of each layout, OOV slice of the {split} split")
     figure.legend(loc="outside lower center", ncols=len(models))
     return figure
 
 
-def structure_vectors(model: CNMBertModel) -> tuple[torch.Tensor, list[str]]:
-    """Vectors of characters with the eight most frequent top operators, 250 of each, and these.
+@dataclass(frozen=True)
+class StructureVectors:
+    """Structure vectors of characters, (N, d_s) float, and the top operator of each."""
 
-    RETURNS: (N, d_s) float, and the operators.
-    """
-    table = StructureTable.default()
-    groups: dict[str, list[str]] = {}
-    for char in shuffled(table.characters):
-        if isinstance(tree := table.tree(char), Node):
-            groups.setdefault(tree.operator, []).append(char)
-    largest = sorted(groups, key=lambda operator: -len(groups[operator]))[:N_OPERATORS]
-    chosen = [(char, operator) for operator in largest for char in groups[operator][:N_EACH]]
-    chars, operators = zip(*chosen, strict=True)
-    with torch.no_grad():
-        vectors = model.structure(torch.tensor([table[char] for char in chars]))
-    return vectors, list(operators)
+    vectors: torch.Tensor
+    operators: list[str]
+
+    @classmethod
+    def of(cls, folder: Path) -> "StructureVectors":
+        """Those of an encoder, of 250 characters with each of the 8 most frequent operators."""
+        model, tokenizer = load_encoder(folder)
+        table = StructureTable.default()
+        groups: dict[str, list[str]] = {}
+        for char in shuffled(table.characters):
+            if isinstance(tree := table.tree(char), Node):
+                groups.setdefault(tree.operator, []).append(char)
+        largest = sorted(groups, key=lambda operator: -len(groups[operator]))[:N_OPERATORS]
+        chosen = [(char, operator) for operator in largest for char in groups[operator][:N_EACH]]
+        ids = torch.tensor(tokenizer.convert_tokens_to_ids([char for char, _ in chosen]))
+        with torch.no_grad():
+            vectors = model.structure(model.structure_rows(ids))
+        return cls(vectors, [operator for _, operator in chosen])
+
+    def purity(self) -> float:
+        """Share of the vectors whose nearest other has the same operator (paper, figure F.1)."""
+        return nearest_purity(self.vectors.tolist(), self.operators)
 
 
-def purity(model: CNMBertModel) -> float:
-    """1-NN purity of `structure_vectors` by top operator (paper, figure F.1)."""
-    vectors, operators = structure_vectors(model)
-    return nearest_purity(vectors.tolist(), operators)
-
-
-def by_operator(name: str, model: CNMBertModel) -> Figure:
+def by_operator(name: str, found: StructureVectors) -> Figure:
     """UMAP of structure vectors, coloured by top operator (paper, figure F.1)."""
     from umap import UMAP
 
-    vectors, operators = structure_vectors(model)
+    operators = found.operators
     reducer = UMAP(n_neighbors=30, min_dist=0.1, metric="cosine", random_state=0, n_jobs=1)
-    points = reducer.fit_transform(vectors.numpy())
+    points = reducer.fit_transform(found.vectors.numpy())
     figure = Figure(figsize=(5.6, 4.6), layout="constrained")
     axes = figure.subplots()
     names = {symbol: layout for layout, symbols in LAYOUTS.items() for symbol in symbols}
@@ -121,8 +132,7 @@ def by_operator(name: str, model: CNMBertModel) -> Figure:
         code = f"U+{ord(operator):04X} {names.get(operator, 'overlaid')}"
         xs, ys = points[rows].T
         axes.scatter(xs, ys, s=5, color=f"C{number}", label=code, linewidths=0, rasterized=True)
-    found = nearest_purity(vectors.tolist(), operators)
-    axes.set_title(f"structure vectors of {name}: 1-NN purity {found:.2f}")
+    axes.set_title(f"structure vectors of {name}: 1-NN purity {found.purity():.2f}")
     axes.set(xticks=[], yticks=[])
     figure.legend(loc="outside lower center", ncols=3, markerscale=3, fontsize=7)
     return figure
@@ -184,7 +194,7 @@ def draw_all(
         figures = {
             "tiers": by_tier(summary, names, splits[0]),
             "layouts": by_layout(summary, names, tail),
-            "structure-vectors": by_operator(first, load_encoder(place)[0]),
+            "structure-vectors": by_operator(first, StructureVectors.of(place)),
             "pretraining": pretraining(encoders),
         }
         drawn = {name: figure for name, figure in figures.items() if figure is not None}

@@ -76,7 +76,8 @@ class Heads(nn.Module):
     def __init__(self, width: int, n_components: int, mean_strokes: float) -> None:
         super().__init__()
         self.layout = nn.Linear(width, len(LAYOUTS))
-        self.components = nn.Linear(width, n_components)
+        # PyTorch warns of a layer without outputs; where no components are known this one is idle.
+        self.components = nn.Linear(width, max(1, n_components))
         self.strokes = nn.Linear(width, 1)
         self.order = nn.Linear(width, MAX_STROKES * (len(STROKES) + 1))
         nn.init.constant_(self.strokes.bias, mean_strokes)

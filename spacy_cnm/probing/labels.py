@@ -111,6 +111,7 @@ def _labels(
 
 def _table(path: _Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """Give the rows of a table as number of the line and column -> cell."""
+    seen: set[str] = set()
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -120,9 +121,12 @@ def _table(path: _Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[st
                     raise CNMError(Errors.E319.format(path=path, column=name, found=found))
             for row in rows:
                 cells = {name: (row[name] or "").strip() for name in columns}
-                if len(cells[columns[0]]) != 1:
-                    what = f"{cells[columns[0]]!r} is not one character"
-                    raise _error(path, rows.line_num, what)
+                char = cells[columns[0]]
+                if len(char) != 1:
+                    raise _error(path, rows.line_num, f"{char!r} is not one character")
+                if char in seen:
+                    raise _error(path, rows.line_num, f"{char} stands there for the second time")
+                seen.add(char)
                 yield rows.line_num, cells
     except (OSError, UnicodeError, csv.Error) as error:
         raise CNMError(Errors.E600.format(path=path, what=error)) from error

@@ -12,6 +12,9 @@ from spacy_cnm.ids.ideographs import unify
 
 from .labels import LAYOUTS, Labels
 
+#: The row of what is read off the IDS, without a model.
+LOOKUP = "lookup"
+
 _NAMES = list(LAYOUTS)
 _SINGLE, _TRIPLE = _NAMES.index("single"), _NAMES.index("triple")
 _CLASSES = {symbol: i for i, symbols in enumerate(LAYOUTS.values()) for symbol in symbols}

@@ -50,7 +50,7 @@ class Training:
 
 DEFAULTS: dict[Protocol, Training] = {
     "frozen": Training(epochs=40, batch=256),
-    "fine-tuned": Training(epochs=8, batch=256, head_rate=1e-2),
+    "fine-tuned": Training(epochs=6, batch=160, head_rate=1e-2),
 }
 
 
@@ -92,6 +92,8 @@ class Probe:
 
     def choose_components(self, shares: Tensor) -> list[frozenset[str]]:
         """Give the components above the threshold, or else the likeliest, for (N, C)."""
+        if not self.components:
+            return [frozenset()] * len(shares)
         chosen = shares > self.threshold
         chosen[torch.arange(len(shares)), shares.argmax(-1)] = True
         found: list[list[str]] = [[] for _ in shares]
@@ -148,7 +150,8 @@ def train(
     torch.manual_seed(seed)
     names = component_names(split.train, labels)
     wanted = Targets.of(split.train, labels, names)
-    probe = Probe(model, tokenizer, names, float(wanted.strokes.mean()))
+    known_strokes = wanted.strokes[wanted.strokes > 0]
+    probe = Probe(model, tokenizer, names, float(known_strokes.mean().nan_to_num()))
     weights = layout_weights(wanted.layout, training.balance)
     model.eval()
     vectors = None

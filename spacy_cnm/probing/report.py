@@ -13,10 +13,9 @@ from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_path
 from spacy_cnm.ids import StructureTable
 
-from .encoders import load_encoder
-from .lookup import agreement
+from .lookup import LOOKUP, agreement
 from .splits import LONG_TAIL
-from .study import LOOKUP, Study
+from .study import Study
 from .subject import CONTRASTING, DISAGREEING, OOV, TEST
 from .summary import SCORES, Summary, Value
 
@@ -58,11 +57,12 @@ def write_report(out: Path, study: Study, runs: Sequence[Mapping[str, Any]], com
     runs: as `study.run` returns them.
     command: what was called.
     """
-    from .figures import draw_all, purity
+    from .figures import StructureVectors, draw_all
 
     summary = Summary(runs)
     figures = draw_all(out, summary, study.encoders, list(study.subject.splits))
-    purities = {name: purity(load_encoder(path)[0]) for name, path in study.encoders.items()}
+    encoders = study.encoders | study.ablations
+    purities = {name: StructureVectors.of(path).purity() for name, path in encoders.items()}
     tables = list(_tables(summary, study, purities))
     about = _about(summary, study, command)
     with atomic_path(out / "table.md") as temporary:

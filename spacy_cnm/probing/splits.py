@@ -35,12 +35,12 @@ class Split:
 
 
 def of_one_size(splits: Iterable[Split]) -> list[Split]:
-    """Give splits with as many characters to learn from as the smallest has.
+    """Give splits with as many characters to learn from as the smallest has, without empty ones.
 
     What differs between their scores is then the kind of split and not the amount of training.
     """
-    splits = list(splits)
-    size = min(len(split.train) for split in splits)
+    splits = [split for split in splits if split.train and split.test]
+    size = min((len(split.train) for split in splits), default=0)
     return [replace(split, train=split.train[:size]) for split in splits]
 
 

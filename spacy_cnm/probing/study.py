@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,10 @@ from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 from . import metrics
 from .encoders import load_encoder, weights_checksum
 from .labels import LAYOUTS, Labels
-from .lookup import look_up
+from .lookup import LOOKUP, look_up
 from .probe import DEFAULTS, PROTOCOLS, Protocol, Training, encode_all, predict, score, train
 from .splits import LONG_TAIL
 from .subject import OOV, Subject, make_subject
-
-#: The row of what is read off the IDS, without a model.
-LOOKUP = "lookup"
 
 
 @dataclass(frozen=True)
@@ -117,14 +114,14 @@ def run(
     RETURNS: what the files of the study's probes hold.
     RAISES CNMError: a file there is of other weights, settings or questions.
     """
-    subject, jobs = study.subject, list(study.jobs())
     out.mkdir(parents=True, exist_ok=True)
+    jobs = list(study.jobs())
     checksums = {folder: weights_checksum(folder) for folder in {job.folder for job in jobs}}
-    missing = list(_missing(out, jobs, subject, checksums, training))
-    if missing:
-        _work(out, missing, subject, checksums, training, processes)
-    paths = [_path(out, job, seed) for job in jobs for seed in job.seeds]
-    return [*_looked_up(subject), *map(_read, paths)]
+    work = _Work(out, study.subject, checksums, dict(training))
+    if missing := list(work.missing(jobs)):
+        _in_processes(work, missing, processes)
+    paths = [work.path(job, seed) for job in jobs for seed in job.seeds]
+    return [*_looked_up(study.subject), *map(_read, paths)]
 
 
 def _looked_up(subject: Subject) -> Iterator[dict[str, Any]]:
@@ -135,27 +132,93 @@ def _looked_up(subject: Subject) -> Iterator[dict[str, Any]]:
         yield {"settings": settings, **_scores(told, subject, name)}
 
 
-def _work(
-    out: Path,
-    missing: Sequence[Job],
-    subject: Subject,
-    checksums: Mapping[Path, str],
-    training: Mapping[Protocol, Training],
-    processes: int,
-) -> None:
-    """Do jobs in processes."""
-    total = sum(len(job.seeds) for job in missing)
-    context = multiprocessing.get_context("spawn")
+@dataclass(frozen=True)
+class _Work:
+    """What every job needs, in whatever process it is done.
+
+    checksums: folder of an encoder -> `weights_checksum`.
+    """
+
+    out: Path
+    subject: Subject
+    checksums: Mapping[Path, str]
+    training: Mapping[Protocol, Training]
+
+    def path(self, job: Job, seed: int) -> Path:
+        """The file of a probe."""
+        return self.out / f"{job.split}-{job.protocol}-{job.model}-{seed}.json"
+
+    def settings(self, job: Job, seed: int) -> dict[str, Any]:
+        """What a probe depends on, and what it is called."""
+        return {
+            "model": job.model,
+            "weights": self.checksums[job.folder],
+            "split": job.split,
+            "protocol": job.protocol,
+            "seed": seed,
+            "training": asdict(self.training[job.protocol]),
+            "subject": self.subject.checksum(job.split),
+        }
+
+    def missing(self, jobs: Sequence[Job]) -> Iterator[Job]:
+        """Jobs with the seeds that are not done: fine-tuned ones first, one by one."""
+        for job in sorted(jobs, key=lambda job: job.protocol == "frozen"):
+            seeds = []
+            for seed in job.seeds:
+                wanted, path = self.settings(job, seed), self.path(job, seed)
+                if not path.exists():
+                    seeds.append(seed)
+                elif (found := _read(path)["settings"]) != wanted:
+                    changed = [key for key in wanted if found.get(key) != wanted[key]]
+                    raise CNMError(Errors.E603.format(path=path, changed=", ".join(changed)))
+            # Frozen ones share the vectors of the characters.
+            groups = [tuple(seeds)] if job.protocol == "frozen" else [(seed,) for seed in seeds]
+            yield from (replace(job, seeds=group) for group in groups if group)
+
+    def do(self, job: Job) -> None:
+        """Do the probes of a job, one after the other, and write their files."""
+        split, known = self.subject.splits[job.split], None
+        for seed in job.seeds:
+            start = time.perf_counter()
+            frozen = job.protocol == "frozen"
+            if not frozen or known is None:
+                model, tokenizer = load_encoder(job.folder, 0 if frozen else seed)
+            if frozen and known is None:
+                chars = (*split.train, *split.dev, *split.test)
+                known = dict(zip(chars, encode_all(model, tokenizer, chars), strict=True))
+            probe = train(
+                model,
+                tokenizer,
+                self.subject.labels,
+                split,
+                job.protocol,
+                seed=seed,
+                training=self.training[job.protocol],
+                known=known,
+            )
+            content = {
+                "settings": self.settings(job, seed),
+                "precision": "bf16" if cpu_has_bfloat16() and not frozen else "fp32",
+                "seconds": round(time.perf_counter() - start, 1),
+                **_scores(predict(probe, split.test, known), self.subject, job.split),
+            }
+            with atomic_path(self.path(job, seed)) as temporary:
+                temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _in_processes(work: _Work, missing: Sequence[Job], processes: int) -> None:
+    """Do jobs in processes, which are ended if one of them fails."""
     workers = ProcessPoolExecutor(
         min(processes, len(missing)),
-        mp_context=context,
+        mp_context=multiprocessing.get_context("spawn"),
         initializer=_start,
-        initargs=(out, subject, checksums, dict(training)),
+        initargs=(work,),
     )
+    total = sum(len(job.seeds) for job in missing)
     bar = tqdm(total=total, unit="probe", mininterval=0.1 if sys.stderr.isatty() else 30)
     finished = False
     try:
-        futures = {workers.submit(_probe, job): len(job.seeds) for job in missing}
+        futures = {workers.submit(_do, job): len(job.seeds) for job in missing}
         for future in as_completed(futures):
             future.result()
             bar.update(futures[future])
@@ -169,62 +232,14 @@ def _work(
                 process.terminate()
 
 
-def _missing(
-    out: Path,
-    jobs: Sequence[Job],
-    subject: Subject,
-    checksums: Mapping[Path, str],
-    training: Mapping[Protocol, Training],
-) -> Iterator[Job]:
-    """Give the jobs with the seeds that are not done; fine-tuned ones one by one, longest first."""
-    for job in sorted(jobs, key=lambda job: job.protocol == "frozen"):
-        seeds = []
-        for seed in job.seeds:
-            wanted = _settings(job, seed, subject, checksums, training)
-            path = _path(out, job, seed)
-            if not path.exists():
-                seeds.append(seed)
-            elif (found := _read(path)["settings"]) != wanted:
-                changed = [key for key in wanted if found.get(key) != wanted[key]]
-                raise CNMError(Errors.E603.format(path=path, changed=", ".join(changed)))
-        # Frozen ones share the vectors of the characters.
-        groups = [tuple(seeds)] if job.protocol == "frozen" else [(seed,) for seed in seeds]
-        for group in groups:
-            if group:
-                yield Job(job.model, job.folder, job.split, job.protocol, group)
-
-
-def _path(out: Path, job: Job, seed: int) -> Path:
-    return out / f"{job.split}-{job.protocol}-{job.model}-{seed}.json"
-
-
-def _settings(
-    job: Job,
-    seed: int,
-    subject: Subject,
-    checksums: Mapping[Path, str],
-    training: Mapping[Protocol, Training],
-) -> dict[str, Any]:
-    """What a probe depends on, and what it is called."""
-    return {
-        "model": job.model,
-        "weights": checksums[job.folder],
-        "split": job.split,
-        "protocol": job.protocol,
-        "seed": seed,
-        "training": asdict(training[job.protocol]),
-        "subject": subject.checksum(job.split),
-    }
-
-
 #: What `_start` leaves for the jobs of its process.
-_shared: tuple[Path, Subject, Mapping[Path, str], Mapping[Protocol, Training]]
+_work: _Work
 
 
-def _start(*shared: Any) -> None:
+def _start(work: _Work) -> None:
     """Prepare a process: one thread, and an end with the parent's."""
-    global _shared
-    _shared = shared
+    global _work
+    _work = work
     torch.set_num_threads(1)
     # The parent answers Ctrl-C for all.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -238,36 +253,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _probe(job: Job) -> None:
-    out, subject, checksums, training = _shared
-    split, labels = subject.splits[job.split], subject.labels
-    known = None
-    for seed in job.seeds:
-        start = time.perf_counter()
-        if known is None:  # a new encoder has the weights of the seed of its first probe
-            model, tokenizer = load_encoder(job.folder, seed)
-        if known is None and job.protocol == "frozen":
-            chars = (*split.train, *split.dev, *split.test)
-            known = dict(zip(chars, encode_all(model, tokenizer, chars), strict=True))
-        probe = train(
-            model,
-            tokenizer,
-            labels,
-            split,
-            job.protocol,
-            seed=seed,
-            training=training[job.protocol],
-            known=known,
-        )
-        told = predict(probe, split.test, known)
-        content = {
-            "settings": _settings(job, seed, subject, checksums, training),
-            "precision": "bf16" if cpu_has_bfloat16() else "fp32",
-            "seconds": round(time.perf_counter() - start, 1),
-            **_scores(told, subject, job.split),
-        }
-        with atomic_path(_path(out, job, seed)) as temporary:
-            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+def _do(job: Job) -> None:
+    _work.do(job)
 
 
 def _scores(told: Mapping[str, Labels], subject: Subject, split: str) -> dict[str, Any]:

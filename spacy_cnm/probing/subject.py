@@ -23,9 +23,9 @@ class Subject:
     labels: character -> what is known of it.
     splits: name -> split.
     slices: name of the split -> name -> some of its test characters: "test" (all), "OOV" (outside
-        the vocabulary), TIERS, and of those that are OOV "contrasting" (another character has the
-        same components in another order or layout) and "disagreeing" (the label is another layout
-        than the IDS has).
+        the vocabulary), TIERS if there are any, and of those that are OOV "contrasting" (another
+        character has the same components in another order or layout) and "disagreeing" (the label
+        is another layout than the IDS has).
     """
 
     labels: Mapping[str, Labels]
@@ -53,11 +53,13 @@ def make_subject(
 ) -> Subject:
     """Make the splits "IID", "long-tail" and "compositional" of one size, and their slices.
 
+    Those that the labels do not suffice for are left out: without components, "compositional".
+
     tiers: character -> tier of its frequency; without any there is no long tail.
     vocabulary: what the tokenizer has without the structure.
     """
     kinds = [iid(labels), *([long_tail(labels, tiers)] if tiers else []), compositional(labels)]
-    splits = {split.name: split for split in of_one_size(kinds) if split.train and split.test}
+    splits = {split.name: split for split in of_one_size(kinds)}
     contrast, differ = contrasting(labels, table), set(disagreeing(labels, table))
     slices = {
         name: _slices(split.test, tiers, vocabulary, contrast, differ)
@@ -75,7 +77,7 @@ def _slices(
 ) -> dict[str, tuple[str, ...]]:
     oov = outside(test, vocabulary)
     found = {TEST: tuple(test), OOV: oov}
-    for number, name in enumerate(TIERS, start=1):
+    for number, name in enumerate(TIERS if tiers else (), start=1):
         in_tier = (c for c in test if min(tiers.get(c, len(TIERS)), len(TIERS)) == number)
         found[name] = tuple(in_tier)
     found[CONTRASTING] = tuple(c for c in oov if c in contrast)

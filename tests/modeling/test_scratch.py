@@ -49,6 +49,17 @@ def test_settings_reach_the_configuration(table):
         new_encoder(VOCABULARY, n_layers=1, width=64, table=table, structure_scale=0.0)
 
 
+def test_operators_may_begin_larger(table):
+    small, large = (
+        new_encoder(VOCABULARY, n_layers=1, width=64, table=table, operator_std=std)[0]
+        for std in (None, 1.0)
+    )
+    before, after = small.state_dict(), large.state_dict()
+    name = "structure.operator_embeddings.weight"
+    assert {key for key in before if not torch.equal(before[key], after[key])} == {name}
+    assert after[name].std() == pytest.approx(1.0, rel=0.2)
+
+
 def test_parameter_counts_of_the_bert_base_shape(base_tokenizer, table):
     """Paper, appendix C; fusion is (d + d_s) x d + d."""
     base = BertModel(BertConfig(vocab_size=len(base_tokenizer), num_hidden_layers=1))

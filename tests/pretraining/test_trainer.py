@@ -15,7 +15,7 @@ import srsly
 import torch
 from safetensors.torch import load_file
 
-from spacy_cnm.errors import CNMError
+from spacy_cnm.errors import CNMError, CNMWarning
 from spacy_cnm.modeling import CNMBertForPreTraining, CNMBertModel, load_or_wrap
 from spacy_cnm.pretraining.config import PretrainConfig, load_config
 from spacy_cnm.pretraining.setup import load, make_accelerator
@@ -324,7 +324,7 @@ def test_bfloat16_on_a_cpu_without_it(settings, tmp_path, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr("spacy_cnm.pretraining.setup.Accelerator", lambda **_: None)
     config = make_config(settings, training__precision="bf16")
-    with pytest.warns(UserWarning, match="--training.precision fp32"):
+    with pytest.warns(CNMWarning, match="--training.precision fp32"):
         make_accelerator(config)
 
 

@@ -71,6 +71,9 @@ def test_a_benchmark(tmp_path: Path):
         "进": Labels(layout("half-surround"), frozenset("辶井"), 7, None),
         "䶮": Labels(),
     }
+    path.write_text(rows + "\t杲\t日\t8\t\n", "utf-8")
+    with pytest.raises(CNMError, match="杲 stands there for the second time"):
+        read_benchmark(path)
     path.write_text("character\tstructure\n", "utf-8")
     with pytest.raises(CNMError, match="stroke_count"):
         read_benchmark(path)

@@ -76,7 +76,30 @@ def test_nothing_of_an_untrained_one_is_the_base(cnm_folder, tmp_path):
     assert not torch.equal(values[0], values[3])
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"base": "x", "colour": 1}', "{}"])
+def test_operators_of_another_size(cnm_folder, tmp_path):
+    folder = tmp_path / "operators"
+    small, large = (
+        with_structure(CNMBertModel, cnm_folder, variant_of(cnm_folder, folder, operator_std=std))
+        for std in (None, 1.0)
+    )
+    name = "structure.operator_embeddings.weight"
+    before, after = (model.state_dict() for model, _ in (small, large))
+    assert {key for key in before if not torch.equal(before[key], after[key])} == {name}
+    assert before[name].std() < 0.2
+    assert after[name].std() == pytest.approx(1.0, rel=0.2)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_plain_bert_is_wrapped_the_same_each_time(bert_folder, seed):
+    (first, _), (again, _) = (load_encoder(bert_folder, seed) for _ in range(2))
+    for name, value in first.state_dict().items():
+        assert torch.equal(value, again.state_dict()[name])
+
+
+BAD = ['{"base": "x", "untrained": 1}', '{"base": "x", "operator_std": "1"}']
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"base": "x", "colour": 1}', "{}", *BAD])
 def test_a_variant_that_is_none(tmp_path, content):
     (tmp_path / "variant.json").write_text(content)
     with pytest.raises(CNMError, match=r"variant\.json"):

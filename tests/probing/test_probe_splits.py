@@ -63,8 +63,11 @@ def test_compositional_shares_no_pair():
 
 
 def test_of_one_size():
-    a, b = Split("a", tuple("一二三四"), (), ()), Split("b", tuple("五六"), ("七",), ("八",))
-    assert of_one_size([a, b]) == [Split("a", ("一", "二"), (), ()), b]
+    a = Split("a", tuple("一二三四"), (), ("九",))
+    b = Split("b", tuple("五六"), ("七",), ("八",))
+    empty = Split("none", (), (), ())
+    assert of_one_size([a, b, empty]) == [Split("a", ("一", "二"), (), ("九",)), b]
+    assert of_one_size([empty]) == []
 
 
 def test_a_character_in_two_parts_is_an_error():

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from spacy_cnm.errors import CNMError
-from spacy_cnm.probing.labels import read_benchmark
-from spacy_cnm.probing.probe import DEFAULTS
+from spacy_cnm.probing.labels import Labels, read_benchmark
+from spacy_cnm.probing.probe import DEFAULTS, Protocol
 from spacy_cnm.probing.splits import read_tiers
-from spacy_cnm.probing.study import Study, make_study, run
+from spacy_cnm.probing.study import Job, Study, _Work, make_study, run
 from spacy_cnm.probing.summary import Summary
 
 SHORT = {protocol: replace(training, epochs=2) for protocol, training in DEFAULTS.items()}
@@ -82,6 +82,39 @@ def test_a_failure_ends_the_others(study, tmp_path, cnm_folder):
             assert time.monotonic() < deadline
 
 
+def test_a_benchmark_without_parts_and_strokes(benchmark_file, cnm_folder, tmp_path):
+    """What is not known is neither learned nor asked; there is no compositional split then."""
+    labels = {
+        char: Labels(layout=known.layout) for char, known in read_benchmark(benchmark_file).items()
+    }
+    study = make_study(labels, {}, {"cnm": cnm_folder}, {}, 1)
+    assert list(study.subject.splits) == ["IID"]
+    (content,) = done(study, "frozen", tmp_path, seeds=(0,))
+    assert set(content["scores"]["test"]) == {"n", "layout_f1", "layout_accuracy"}
+
+
+def test_frozen_probes_do_not_depend_on_what_was_done_before(benchmark_file, cnm_folder, tmp_path):
+    """A new encoder has the same weights, whichever seeds are still to be done."""
+    folder = tmp_path / "untrained"
+    folder.mkdir()
+    content = {"base": os.path.relpath(cnm_folder, folder), "untrained": True}
+    (folder / "variant.json").write_text(json.dumps(content))
+    study = make_study(read_benchmark(benchmark_file), {}, {"untrained": folder}, {}, 2)
+    _, second = done(study, "frozen", tmp_path, seeds=(0, 1))
+    (alone,) = done(study, "frozen", tmp_path, seeds=(1,))
+    assert alone["scores"] == second["scores"]
+    assert alone["precision"] == "fp32"
+
+
+def done(study: Study, protocol: Protocol, out: Path, seeds: tuple[int, ...]) -> list[dict]:
+    """Do probes of a study's only encoder on the first split, in this process."""
+    work = _Work(out, study.subject, dict.fromkeys(study.encoders.values(), ""), SHORT)
+    ((name, folder),) = study.encoders.items()
+    job = Job(name, folder, next(iter(study.subject.splits)), protocol, seeds)
+    work.do(job)
+    return [json.loads(work.path(job, seed).read_text()) for seed in seeds]
+
+
 def test_too_few_characters(cnm_folder, benchmark_file):
     labels = dict(list(read_benchmark(benchmark_file).items())[:1])
     with pytest.raises(CNMError, match="too few characters"):
@@ -131,7 +164,7 @@ def test_the_report(tmp_path: Path, benchmark_file, tiers_file, cnm_folder, bert
     assert "| lookup |" in result.stdout
     page = (out / "report.html").read_text("utf-8")
     assert "spacy-cnm probe" in page
-    assert page.count("<img") == 3  # encoders that were not pretrained have no curves
+    assert page.count("<img") == 2  # without tiers, and not pretrained
     table = (out / "table.md").read_text("utf-8")
     assert "## compositional split, OOV" in table
     assert "long-tail" not in table
@@ -139,7 +172,7 @@ def test_the_report(tmp_path: Path, benchmark_file, tiers_file, cnm_folder, bert
         "runs",
         "report.html",
         "table.md",
-        *(f"{n}.{k}" for n in ("tiers", "layouts", "structure-vectors") for k in ("png", "svg")),
+        *(f"{n}.{k}" for n in ("layouts", "structure-vectors") for k in ("png", "svg")),
     }
 
 
