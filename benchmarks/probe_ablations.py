@@ -41,8 +41,9 @@ class Ablation:
 ABLATIONS = {
     "tree": Ablation(),
     "flat": Ablation(["--model.flat", "true"], kind="flat"),
-    # Operators as large as children, where BERT's initialization makes them small.
-    "operators": Ablation(operator_std=1.0),
+    # Operators as large as children, where BERT's initialization makes them small; and asked for.
+    "large-operators": Ablation(operator_std=1.0),
+    "operators": Ablation(["--model.operator_loss_weight", "1.0"], operator_std=1.0),
     "no-aux": Ablation(["--model.aux", "false"]),
     # Every part that occurs anywhere is decomposed, down to the smallest.
     "smallest-parts": Ablation(table=["--min-count", "100000", "--max-depth", "12"]),

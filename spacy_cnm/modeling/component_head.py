@@ -1,4 +1,4 @@
-"""The auxiliary task: which components a tree's vector was made of (paper, appendix D)."""
+"""The auxiliary task: what a tree's vector was made of (paper, appendix D)."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+
+from spacy_cnm.ids import OPERATORS
 
 from .config import CNMBertConfig
 from .row_counts import padded_count
@@ -22,11 +24,16 @@ class ComponentHead(nn.Module):
     and the map is a residual one. So it is enough that a node keeps its leaves recognisable: also
     components of no character that is ever a label are found. As classes that learn they would be
     wrong answers only, step after step, and an adaptive optimizer would drive them all one way.
+
+    The paper asks for components only. A vector that is to name them has no use for the operator
+    above them, and loses it; with `operator_loss_weight` the operator of the root is asked for
+    too, in the same way: the classes are the operator embeddings.
     """
 
     def __init__(self, config: CNMBertConfig) -> None:
         super().__init__()
         size = config.structure_size
+        self.operator_weight = config.operator_loss_weight
         self.dense = nn.Linear(size, size)
         self.norm = nn.LayerNorm(size, eps=config.layer_norm_eps)
 
@@ -38,6 +45,8 @@ class ComponentHead(nn.Module):
         self, vectors: Tensor, rows: Tensor, counts: Tensor, structure: StructureEncoder
     ) -> Tensor:
         """Equation 14, summed: the mean of -log p over the leaves of each gold tree.
+
+        To it comes, weighted, -log p of the operator of its root.
 
         vectors: (n, d_s) float, structure vectors of distinct gold characters.
         rows, counts: (n,) integer, their table rows, and how often each is a label.
@@ -51,7 +60,10 @@ class ComponentHead(nn.Module):
         # With the mean class of a tree's leaves, mean(-log p) is logsumexp(logits) - h . mean.
         means = F.embedding_bag(components, classes, lengths.cumsum(0) - lengths, mode="mean")
         hidden = self._map(vectors)[: len(rows)]
-        return _WeightedCrossEntropy.apply(hidden, classes, means, counts.float())
+        loss = _WeightedCrossEntropy.apply(hidden, classes, means, counts.float())
+        if self.operator_weight:
+            loss = loss + self.operator_weight * _operator_loss(hidden, rows, counts, structure)
+        return loss
 
     def _map(self, vectors: Tensor) -> Tensor:
         """(n, d_s) to (n or more, d_s), with rows of padding."""
@@ -64,6 +76,18 @@ def _classes(structure: StructureEncoder) -> Tensor:
     """Leaf states of all components, of unit length: (components, d_s) float."""
     states = structure.leaf_norm(structure.component_embeddings.weight)
     return F.normalize(states, dim=1)
+
+
+def _operator_loss(
+    hidden: Tensor, rows: Tensor, counts: Tensor, structure: StructureEncoder
+) -> Tensor:
+    """-log p of the operators at the roots of trees, (n,) of which are asked, summed: ()."""
+    codes = slice(1, 1 + len(OPERATORS))
+    classes = F.normalize(structure.operator_embeddings.weight[codes].detach(), dim=1)
+    logits = F.linear(hidden, classes).float()
+    gold = structure.top_operators(rows) - 1  # -1 where the root is a leaf
+    losses = F.cross_entropy(logits, gold, reduction="none", ignore_index=-1)
+    return (losses * counts).sum()
 
 
 class _WeightedCrossEntropy(torch.autograd.Function):

@@ -45,6 +45,8 @@ class CNMBertConfig(BertConfig):
         pretraining, also for characters that the training data lack.
     component_loss_weight (float): lambda, the weight of the auxiliary component loss in
         pretraining (paper: 0.1); 0 leaves it out.
+    operator_loss_weight (float): weight, within that loss, of naming the operator of the root too;
+        0 is the paper's.
     fusion_layer_norm (bool): the LayerNorm of equation 5. Right when pretraining from scratch;
         a wrapped checkpoint needs False to start as the plain BERT that it wraps.
     structure_fingerprint (str): fingerprint of the structure table the model was built with.
@@ -69,6 +71,7 @@ class CNMBertConfig(BertConfig):
         token_dropout: float = 0.0,
         freeze_structure: bool = False,
         component_loss_weight: float = 0.1,
+        operator_loss_weight: float = 0.0,
         fusion_layer_norm: bool = True,
         structure_fingerprint: str = "",
         vocabulary_fingerprint: str = "",
@@ -87,6 +90,7 @@ class CNMBertConfig(BertConfig):
         self.token_dropout = token_dropout
         self.freeze_structure = freeze_structure
         self.component_loss_weight = component_loss_weight
+        self.operator_loss_weight = operator_loss_weight
         self.fusion_layer_norm = fusion_layer_norm
         self.structure_fingerprint = structure_fingerprint
         self.vocabulary_fingerprint = vocabulary_fingerprint
@@ -117,6 +121,7 @@ class CNMBertConfig(BertConfig):
             ("freeze_structure", _is_switch, "true or false"),
             ("token_dropout", _is_share, "a number of at least 0 and below 1"),
             ("component_loss_weight", _is_weight, "a finite number of at least 0"),
+            ("operator_loss_weight", _is_weight, "a finite number of at least 0"),
             ("fusion_layer_norm", _is_switch, "true or false"),
         ):
             value = getattr(self, key)

@@ -138,6 +138,13 @@ class StructureEncoder(nn.Module):
         means = F.embedding_bag(places, states, lengths.cumsum(0) - lengths, mode="mean")
         return self.node_norm(means)
 
+    def top_operators(self, rows: Tensor) -> Tensor:
+        """Codes of the operators at the roots of trees, 0 where the root is a leaf: (n,) int64.
+
+        rows: (n,) integer, rows of characters with a tree.
+        """
+        return self.node_operator[self.roots[rows.long() - FIRST_ROW].long()].long()
+
     def leaves(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Leaves of trees, tree after tree, each leaf as often as it stands there.
 

@@ -41,6 +41,7 @@ WRAP_SETTINGS = (
     "token_dropout",
     "freeze_structure",
     "component_loss_weight",
+    "operator_loss_weight",
     "fusion_layer_norm",
 )
 _BASES = {

@@ -58,6 +58,7 @@ class ModelSection(_Section):
         encoder still learns.
     aux (bool): the auxiliary component loss.
     component_loss_weight (float): its weight lambda.
+    operator_loss_weight (float): weight, within that loss, of naming the operator of the root too.
     only_structure (bool): only structure encoder, fusion and component head learn; embeddings of
         tokens, Transformer and masked-LM head stay as they are.
     """
@@ -70,6 +71,7 @@ class ModelSection(_Section):
     fusion: bool = True
     aux: bool = True
     component_loss_weight: Annotated[float, Field(gt=0)] = 0.1
+    operator_loss_weight: Annotated[float, Field(ge=0)] = 0.0
     only_structure: bool = False
 
     def switches(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class ModelSection(_Section):
             "component_loss_weight": (
                 self.component_loss_weight if self.use_structure and self.aux else 0.0
             ),
+            "operator_loss_weight": self.operator_loss_weight,
         }
 
 

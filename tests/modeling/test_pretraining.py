@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from transformers import AutoModelForPreTraining, BertConfig, BertForMaskedLM
 
 from spacy_cnm.errors import CNMError
-from spacy_cnm.ids import FIRST_ROW, leaves
+from spacy_cnm.ids import FIRST_ROW, OPERATORS, Node, leaves
 from spacy_cnm.modeling import (
     CNMBertConfig,
     CNMBertForMaskedLM,
@@ -154,6 +154,27 @@ def test_component_loss_is_equation_14(make, table, tokenizer, batch, mode):
     assert torch.allclose(out.component_loss_sum, total, rtol=1e-5)
     mean = out.mlm_loss_sum / out.n_mlm + 0.1 * total / len(characters)
     assert torch.allclose(out.loss, mean, rtol=1e-5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_operators_are_named_too(make, table, tokenizer, batch, mode):
+    """As components are, with their embeddings for classes; a root without one is not asked."""
+    characters = gold_characters(tokenizer, batch, table)
+    plain, model = make(mode), make(mode, operator_loss_weight=0.5)
+    total = torch.zeros(())
+    for char in characters:
+        if isinstance(tree := table.tree(char), Node):
+            vector = model.bert.structure.encode(torch.tensor([table[char]]))
+            head, embeddings = model.component_head, model.bert.structure.operator_embeddings
+            logits = head.norm(vector + F.gelu(head.dense(vector)))
+            logits = logits @ F.normalize(embeddings.weight[1:13], dim=1).T
+            total -= logits.log_softmax(1)[0, OPERATORS.index(tree.operator)]
+    assert total > 0
+    found = model(**batch)
+    rest = found.component_loss_sum - plain(**batch).component_loss_sum
+    assert torch.allclose(rest, 0.5 * total, rtol=1e-4)
+    names = reached(gradients(model, found.component_loss_sum))
+    assert all(name.startswith(("bert.structure.", "component_head.")) for name in names)
 
 
 def test_counts_without_a_forward_pass(make, batch, model):
@@ -463,6 +484,7 @@ def test_component_head_counts_as_structure(model):
         ("component_loss_weight", float("nan")),
         ("component_loss_weight", True),
         ("component_loss_weight", "0.1"),
+        ("operator_loss_weight", -0.1),
         ("learn_structure_scale", 1),
         ("freeze_structure", 1),
         ("token_dropout", 1.0),

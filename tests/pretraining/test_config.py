@@ -17,6 +17,7 @@ def test_the_shipped_configs_load(name):
     assert config.model.switches() == {
         "structure_input": "tree",
         "component_loss_weight": 0.1,
+        "operator_loss_weight": 0.0,
     }
     assert config.data.train
 
@@ -42,6 +43,7 @@ def test_the_papers_hyperparameters(name):
         ({"fusion": False}, "none", 0.1),
         ({"aux": False}, "tree", 0.0),
         ({"component_loss_weight": 0.5}, "tree", 0.5),
+        ({"operator_loss_weight": 0.5}, "tree", 0.1),
     ],
 )
 def test_the_switches_of_the_ablations(switches, structure_input, weight):
@@ -49,6 +51,7 @@ def test_the_switches_of_the_ablations(switches, structure_input, weight):
     assert config.model.switches() == {
         "structure_input": structure_input,
         "component_loss_weight": weight,
+        "operator_loss_weight": switches.get("operator_loss_weight", 0.0),
     }
 
 
