@@ -34,12 +34,14 @@ def similar(
     n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 20,
 ) -> None:
     """Find the characters whose structure is most like that of others."""
+    if not (chars := [char for text in characters for char in text]):
+        raise CNMError(Errors.E126.format(text=""))
     candidates = _candidates(among)
     encoder, tokenizer = _load(model or _default_source())
     from spacy_cnm.modeling.neighbours import StructureIndex
 
     index = StructureIndex(encoder, tokenizer, candidates)
-    for char in [char for text in characters for char in text]:
+    for char in chars:
         found = index.nearest(char, n)
         typer.echo(f"{char} " + " ".join(f"{other} {value:.2f}" for other, value in found))
 
