@@ -5,6 +5,8 @@ E5xx pretraining, E6xx probing; W... for warnings). Raise `CNMError(Errors.E001.
 with `CNMWarning`.
 """
 
+import os
+
 
 class CNMError(ValueError):
     """An error of this package, with a message for the person who has to mend it."""
@@ -17,6 +19,11 @@ class CNMWarning(UserWarning):
 def one_line(error: Exception) -> str:
     """What an error of any library says, as one line; its kind if it says nothing."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def named(source: object) -> object:
+    """How something to load is called in a message: a path is a text there."""
+    return os.fspath(source) if isinstance(source, os.PathLike) else source
 
 
 class Errors:
@@ -145,8 +152,15 @@ class Errors:
         "A CNM-BERT cannot be traced (torch.jit.trace): which trees it evaluates depends on the "
         "characters, and the trace would keep those of the example. torch.compile works."
     )
-    E126 = "{text!r} is no single character with a tree, so nothing is known to be like it."
+    E126 = (
+        "{text!r} is no single character with a tree, so nothing is known to be like it. Give "
+        "Chinese characters."
+    )
     E127 = "None of the characters that may be found has a tree. Give others."
+    E128 = (
+        "The encoder reads no structure: it is a matched baseline or a BERT that was wrapped and "
+        "not trained, so its structure vectors mean nothing. Give a CNM-BERT."
+    )
 
     # --- pipeline ----------------------------------------------------------------------------
     E201 = (
@@ -186,8 +200,8 @@ class Errors:
         "spacy_cnm.CNMTransformerModel.v1) that is trained or initialized."
     )
     E210 = (
-        "The document has no structure vectors of these tokens. Add the component to its pipeline, "
-        "behind everything that joins or splits tokens: nlp.add_pipe('cnm_structure')."
+        "The document has no structure vectors. Add the component to its pipeline: "
+        "nlp.add_pipe('cnm_structure')."
     )
     # Word merger and its scorers: E230..E249.
     E230 = (
@@ -307,7 +321,10 @@ class Errors:
     )
     E422 = "{path} is named for two outputs. Choose another name for one of them."
     E423 = "There is nothing to show: a text is empty."
-    E424 = "The argument {argument} is no text in the terminal's encoding. Rename the file."
+    E424 = (
+        "The argument {argument} is no text in the terminal's encoding. Set a locale with UTF-8, "
+        "or rename the file if it is one."
+    )
     E425 = "{path}: is no regular file, but has to be read more than once. Save it as a file first."
     # Names with rare characters: E430..E439.
     E430 = "{path}: has no ideographs. Give a text with the characters that may be chosen."
@@ -403,7 +420,7 @@ class Errors:
     )
 
     # --- probing -----------------------------------------------------------------------------
-    E600 = "{path}: cannot be read ({what}). Give the folder of the labels."
+    E600 = "{path}: cannot be read ({what}). Give the folder of the labels, or a table of them."
     E601 = "{path}, line {line}: {what}. Mend the file."
     E602 = "split {name}: {chars} are in two parts"
     E603 = (
@@ -412,6 +429,13 @@ class Errors:
     )
     E604 = "{path}: holds no result of a probe ({what}). Move it away."
     E605 = "The labels are of too few characters for a split. Give more."
+    E608 = "{path}: is no variant of an encoder ({what}). Make it again, or leave it out."
+    E609 = (
+        "A process of the study was killed, perhaps for want of memory. What is finished is kept: "
+        "run the same command again, with fewer --processes."
+    )
+    E610 = "{path}: has no tier of any of the characters. Give a table of character and tier."
+    E611 = "{path}, line {line}: is no entry of a pretraining log. Move the file away."
     E607 = "{package} is not installed. Install it with: pip install 'spacy-cnm[figures]'"
     E606 = "{path}: no encoder is there. Give the folder of a CNM-BERT, a BERT, or a variant."
 

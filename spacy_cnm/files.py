@@ -73,6 +73,16 @@ def check_folder(folder: _Path, names: Iterable[str], inputs: Iterable[_Path] = 
     check_outputs(inputs, files=[Path(folder, name) for name in names])
 
 
+def make_folder(path: _Path) -> None:
+    """Make a folder with its parents, unless it is there.
+
+    RAISES: CNMError when it is a file, or cannot be made.
+    """
+    check_outputs([], folder=Path(path))
+    with _naming(path):
+        os.makedirs(path, exist_ok=True)
+
+
 def check_regular(path: _Path) -> None:
     """Refuse pipes and devices as an input that has to be read more than once.
 

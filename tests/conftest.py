@@ -1,6 +1,7 @@
 """Fixtures for the whole suite: shared corpora, a small BERT on disk, small pipelines."""
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from spacy.language import Language
 from spacy.training import Example
 from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
 
+from spacy_cnm.cli import main
 from spacy_cnm.corpora.docs import make_doc, reference_nlp
 from spacy_cnm.corpora.records import Record
 from spacy_cnm.ids import StructureTable
@@ -149,3 +151,17 @@ def train_pipeline(cnm_folder: Path) -> Callable[..., Language]:
         return nlp
 
     return train
+
+
+@pytest.fixture
+def run_cli(monkeypatch, capsys) -> Callable[..., tuple[int, str, str]]:
+    """Run `spacy-cnm` in this process: its exit status, standard output and errors."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["spacy-cnm", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        found = capsys.readouterr()
+        return int(stop.value.code or 0), found.out, found.err
+
+    return run

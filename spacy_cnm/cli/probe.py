@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import check_folder
 
 _NAME = re.compile(r"[\w+-]+")
@@ -41,17 +42,25 @@ def probe(
     given = [_named(text) for text in (*encoders, *ablation)]
     if len({LOOKUP, *(name for name, _ in given)}) <= len(given):
         raise typer.BadParameter(f"two encoders have one name, or one is called {LOOKUP}")
-    inputs = [labels, *([tiers] if tiers else []), *(folder for _, folder in given)]
+    folders = [folder for _, folder in given]
     from spacy_cnm.probing.labels import read_benchmark, read_labels
-    from spacy_cnm.probing.report import OUTPUTS, check_extra, write_report
+    from spacy_cnm.probing.report import OUTPUTS, check_extra, check_logs, write_report
     from spacy_cnm.probing.splits import read_tiers
     from spacy_cnm.probing.study import make_study, run
 
     check_extra()
-    check_folder(out, OUTPUTS, inputs)
+    check_folder(out, OUTPUTS, [labels, *([tiers] if tiers else []), *folders])
+    check_folder(out / "runs", [])
+    if any(os.path.realpath(out) == os.path.realpath(folder) for folder in folders):
+        raise CNMError(Errors.E421.format(path=out))
+    known = read_labels(labels) if labels.is_dir() else read_benchmark(labels)
+    ranks = read_tiers(tiers) if tiers else {}
+    if tiers and not ranks.keys() & known.keys():
+        raise CNMError(Errors.E610.format(path=tiers))
+    check_logs(folders)
     study = make_study(
-        read_labels(labels) if labels.is_dir() else read_benchmark(labels),
-        read_tiers(tiers) if tiers else {},
+        known,
+        ranks,
         dict(given[: len(encoders)]),
         dict(given[len(encoders) :]),
         seeds,

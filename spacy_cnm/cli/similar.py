@@ -58,7 +58,7 @@ def _candidates(among: str) -> Iterable[str]:
     from spacy_cnm.ids import StructureTable
     from spacy_cnm.stress.rare_names import read_characters
 
-    if os.path.exists(among):
+    if os.path.exists(among) and not os.path.isdir(among):
         return sorted(read_characters(Path(among)))
     characters = StructureTable.default().characters
     if among == "all":
@@ -71,12 +71,17 @@ def _candidates(among: str) -> Iterable[str]:
 
 def _load(source: str) -> tuple[Any, Any]:
     """The encoder of a folder, or that of a pipeline, and its tokenizer."""
+    from transformers import AutoConfig
+
     from spacy_cnm.evaluation.pipelines import load_pipeline
     from spacy_cnm.modeling import load_or_wrap
     from spacy_cnm.pipeline.encoders import encoders_of
 
     if Path(source, "config.json").exists():
-        return load_or_wrap(source)
+        model, tokenizer = load_or_wrap(source)
+        if AutoConfig.from_pretrained(source, local_files_only=True).model_type != "cnm_bert":
+            raise CNMError(Errors.E128)
+        return model, tokenizer
     for layer in encoders_of(load_pipeline(source)):
         if layer.tokenizer is not None:
             return layer.transformer, layer.tokenizer

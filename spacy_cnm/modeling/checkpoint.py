@@ -13,7 +13,7 @@ from huggingface_hub import constants
 from huggingface_hub.utils import get_session
 from torch import Tensor, nn
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, named
 
 from .consistency import check_model
 
@@ -48,7 +48,7 @@ def source_options(source: str | os.PathLike[str]) -> dict[str, Any]:
     if str(source) and Path(source).is_dir():
         return {"local_files_only": True}
     if Path(source).exists() or not _HUB_ID.fullmatch(str(source)):
-        raise CNMError(Errors.E104.format(source=source))
+        raise CNMError(Errors.E104.format(source=named(source)))
     return {} if _hub_answers() else {"local_files_only": True}
 
 
@@ -70,7 +70,7 @@ def loading_errors(source: object) -> Iterator[None]:
         raise
     except Exception as error:  # tokenizers raises nothing more special
         reason = _fault(source) or short_reason(error)
-        raise CNMError(Errors.E106.format(source=source, reason=reason)) from error
+        raise CNMError(Errors.E106.format(source=named(source), reason=reason)) from error
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
     # Older and newer transformers list names or (name, shape, expected shape).
     misshapen = [key if isinstance(key, str) else key[0] for key in info["mismatched_keys"]]
     if misshapen:
-        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=source))
+        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=named(source)))
     missing = set(info["missing_keys"])
     tied = set(model._tied_weights_keys or ())
     state = model.state_dict()
@@ -154,7 +154,7 @@ def check_loaded(model: Any, source: object, info: Mapping[str, Any]) -> None:
     }
     for kind, keys in bad.items():
         if keys:
-            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=source))
+            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=named(source)))
     encoder = getattr(model, "bert", model)
     if hasattr(encoder, "structure"):
         check_model(encoder, source)
@@ -171,14 +171,14 @@ def check_state(model: nn.Module, state: Mapping[str, Tensor], source: object) -
         ("unexpected", state.keys() - expected.keys()),
     ):
         if keys:
-            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=source))
+            raise CNMError(Errors.E107.format(kind=kind, keys=_names(keys), source=named(source)))
     misshapen = [
         f"{key} is {tuple(tensor.shape)}, not {tuple(expected[key].shape)}"
         for key, tensor in state.items()
         if tensor.shape != expected[key].shape
     ]
     if misshapen:
-        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=source))
+        raise CNMError(Errors.E108.format(keys=_names(misshapen), source=named(source)))
 
 
 def _names(keys: Iterable[str], most: int = 10) -> str:

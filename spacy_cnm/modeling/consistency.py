@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from transformers import PretrainedConfig, PreTrainedTokenizerBase
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, named
 from spacy_cnm.ids import is_ideograph
 from spacy_cnm.ids.arrays import TableArrays
 
@@ -27,7 +27,7 @@ def check_model(model: Any, source: object) -> None:
     }
     for key, (tensor, limit) in limits.items():
         if tensor.numel() and not (int(tensor.min()) >= 0 and int(tensor.max()) < limit):
-            raise CNMError(Errors.E109.format(key=key, limit=limit, source=source))
+            raise CNMError(Errors.E109.format(key=key, limit=limit, source=named(source)))
     fault = TableArrays(
         # The model knows neither by name, only how many there are.
         characters=np.arange(1, 1 + len(encoder.roots)),
@@ -38,11 +38,11 @@ def check_model(model: Any, source: object) -> None:
         groups=tuple((level, arity, count) for level, arity, count in config.structure_groups),
     ).fault()
     if fault:
-        raise CNMError(Errors.E120.format(fault=fault, source=source))
+        raise CNMError(Errors.E120.format(fault=fault, source=named(source)))
     for part in ("structure", "fusion"):
         for name, weight in getattr(model, part).named_parameters():
             if not bool(torch.isfinite(weight).all()):
-                raise CNMError(Errors.E121.format(key=f"{part}.{name}", source=source))
+                raise CNMError(Errors.E121.format(key=f"{part}.{name}", source=named(source)))
 
 
 def vocabulary_fingerprint(tokenizer: PreTrainedTokenizerBase) -> str:
@@ -73,7 +73,7 @@ def check_tokenizer(model: Any, tokenizer: PreTrainedTokenizerBase, source: obje
         if not np.array_equal(is_char, model.struct_index.cpu().numpy() > 0):
             what = "their ideographs have other ids"
     if what:
-        raise CNMError(Errors.E116.format(source=source, what=what))
+        raise CNMError(Errors.E116.format(source=named(source), what=what))
 
 
 def check_no_gap(model: Any, tokenizer: PreTrainedTokenizerBase) -> None:

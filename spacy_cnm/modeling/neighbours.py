@@ -26,12 +26,14 @@ class StructureIndex:
 
     model, tokenizer: a CNM-BERT and its tokenizer.
     characters: what may be found; those without a tree are left out.
-    RAISES CNMError: none of them has a tree.
+    RAISES CNMError: none of them has a tree, or the encoder reads no structure.
     """
 
     def __init__(
         self, model: CNMBertModel, tokenizer: PreTrainedTokenizerBase, characters: Iterable[str]
     ) -> None:
+        if model.config.structure_input == "none":
+            raise CNMError(Errors.E128)
         self._model, self._tokenizer = model, tokenizer
         given = list(dict.fromkeys(characters))
         has_tree = self._rows(given) >= FIRST_ROW

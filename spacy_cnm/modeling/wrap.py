@@ -16,10 +16,15 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from spacy_cnm.errors import CNMError, Errors
+from spacy_cnm.errors import CNMError, Errors, named
 from spacy_cnm.ids import StructureTable
 
-from .checkpoint import check_loaded, is_structure_key, loading_errors, source_options
+from .checkpoint import (
+    check_loaded,
+    is_structure_key,
+    loading_errors,
+    source_options,
+)
 from .config import CNMBertConfig
 from .consistency import check_tokenizer, vocabulary_fingerprint
 from .model import CNMBertForMaskedLM, CNMBertModel, CNMBertPreTrainedModel
@@ -124,7 +129,9 @@ def wrap_bert(
     ]
     if lost or result.unexpected_keys:
         keys = ", ".join([*lost, *result.unexpected_keys])
-        raise CNMError(Errors.E107.format(kind="other than expected", keys=keys, source=source))
+        raise CNMError(
+            Errors.E107.format(kind="other than expected", keys=keys, source=named(source))
+        )
     return model, extended
 
 
@@ -226,9 +233,11 @@ def _check_agrees(config: PretrainedConfig, settings: dict[str, Any], source: ob
     for key, value in settings.items():
         found = getattr(config, key)
         if found != value:
-            raise CNMError(Errors.E112.format(key=key, value=value, found=found, source=source))
+            raise CNMError(
+                Errors.E112.format(key=key, value=value, found=found, source=named(source))
+            )
 
 
 def _check_is_bert(config: PretrainedConfig, source: object) -> None:
     if config.model_type != "bert":
-        raise CNMError(Errors.E110.format(source=source, kind=config.model_type))
+        raise CNMError(Errors.E110.format(source=named(source), kind=config.model_type))

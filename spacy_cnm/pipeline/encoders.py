@@ -9,8 +9,11 @@ from .transformer_model import CNMTransformerModel
 
 
 def encoders_of(nlp: Language) -> Iterator[CNMTransformerModel]:
-    """Give the layers with a CNM-BERT; one that is not initialized yet has no tokenizer."""
-    for _, component in nlp.pipeline:
+    """Give the layers with a CNM-BERT, also of components that are disabled.
+
+    One that is not initialized yet has no tokenizer.
+    """
+    for _, component in nlp.components:
         model = getattr(component, "model", None)
         # Also inside of a component that has taken the encoder over (`replace_listeners`).
         for layer in model.walk() if isinstance(model, Model) else ():

@@ -21,9 +21,10 @@ def make_structure_attributes(nlp: Language, name: str) -> "StructureAttributes"
 
 
 class StructureAttributes:
-    """Sets `doc._.cnm_vectors`, (tokens, d_s) float32, the structure vectors of its CNM-BERT.
+    """Sets `doc._.cnm_vectors`, (characters, d_s) float32, structure vectors from its CNM-BERT.
 
-    A token's is the mean of those of its characters that have a tree (paper, equation 4), or zeros.
+    They are of the characters of `doc.text` (paper, equation 4), zeros where one has no tree. So
+    they stay right when tokens are joined or split afterwards.
     """
 
     def __init__(self, nlp: Language, name: str = "cnm_structure") -> None:
@@ -38,18 +39,13 @@ class StructureAttributes:
         encoder = next((layer for layer in encoders_of(self._nlp) if layer.tokenizer), None)
         if encoder is None:
             raise CNMError(Errors.E209.format(name=self.name))
-        model, chars = encoder.transformer, [char for token in doc for char in token.text]
-        owners = [i for i, token in enumerate(doc) for _ in token.text]
-        ids = torch.tensor(encoder.tokenizer.convert_tokens_to_ids(chars), dtype=torch.int64)
+        model = encoder.transformer
+        ids = encoder.tokenizer.convert_tokens_to_ids(list(doc.text))
         with torch.no_grad():
-            rows = model.structure_rows(ids.to(model.device))
+            rows = model.structure_rows(torch.tensor(ids, dtype=torch.int64).to(model.device))
             known = (rows >= FIRST_ROW)[:, None]
-            vectors = torch.where(known, model.structure(rows), 0.0).float().cpu().numpy()
-        sums = np.zeros((len(doc), vectors.shape[1]), dtype=np.float32)
-        counts = np.zeros((len(doc), 1), dtype=np.float32)
-        np.add.at(sums, owners, vectors)
-        np.add.at(counts, owners, known.cpu().numpy())
-        doc._.cnm_vectors = sums / np.maximum(counts, 1.0)
+            vectors = torch.where(known, model.structure(rows), 0.0)
+        doc._.cnm_vectors = vectors.float().cpu().numpy()
         return doc
 
 
@@ -61,12 +57,15 @@ def _structure(token: Token) -> Tree | tuple[Tree | None, ...] | None:
 
 
 def _vector(token: Token) -> np.ndarray:
-    """The structure vector of a token: (d_s,) float32."""
-    vectors = token.doc._.cnm_vectors
-    if vectors is None or len(vectors) != len(token.doc):
+    """The structure vector of a token: (d_s,) float32.
+
+    The mean of those of its characters that have a tree, zeros where none has.
+    """
+    if (vectors := token.doc._.cnm_vectors) is None:
         raise CNMError(Errors.E210)
-    found: np.ndarray = vectors[token.i]
-    return found
+    found: np.ndarray = vectors[token.idx : token.idx + len(token)]
+    with_tree = found.any(axis=1)  # a vector that leaves a LayerNorm is not zero
+    return found.sum(axis=0) / max(1, with_tree.sum())
 
 
 Doc.set_extension("cnm_vectors", default=None, force=True)

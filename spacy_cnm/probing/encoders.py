@@ -14,7 +14,7 @@ from pathlib import Path
 
 import srsly
 import torch
-from pydantic import ConfigDict, PositiveFloat
+from pydantic import ConfigDict, PositiveFloat, ValidationError
 from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -51,9 +51,11 @@ def load_encoder(
     RAISES CNMError: it is neither or is damaged.
     """
     folder = Path(source)
+    if not folder.is_dir():
+        raise CNMError(Errors.E606.format(path=folder))
     if not Path(folder, _VARIANT).exists():
         torch.manual_seed(seed)
-        model, tokenizer = load_or_wrap(source)
+        model, tokenizer = load_or_wrap(str(source))
         return model, tokenizer
     variant = _read(folder)
     table = StructureTable.load(path) if (path := folder / _TABLE).exists() else None
@@ -63,7 +65,7 @@ def load_encoder(
         try:
             state = load_file(folder / _WEIGHTS)
         except (OSError, SafetensorError) as error:
-            raise CNMError(Errors.E600.format(path=folder / _WEIGHTS, what=error)) from error
+            raise CNMError(Errors.E608.format(path=folder / _WEIGHTS, what=error)) from error
         side = _side(model)
         state |= {name: value for name, value in model.state_dict().items() if name not in side}
         check_state(model, state, folder)
@@ -86,7 +88,7 @@ def with_structure(
     table: default the shipped one.
     RETURNS: a `cls` in evaluation mode and its tokenizer.
     """
-    given, tokenizer = load_or_wrap(base, cls=cls)
+    given, tokenizer = load_or_wrap(str(base), cls=cls)
     torch.manual_seed(seed)
     model, tokenizer = build_model(
         cls,
@@ -139,9 +141,20 @@ def weights_checksum(source: str | os.PathLike[str]) -> str:
 def _read(folder: Path) -> Variant:
     path = folder / _VARIANT
     try:
-        return Variant(**srsly.read_json(path))
+        variant = Variant(**srsly.read_json(path))
+    except ValidationError as error:
+        raise CNMError(Errors.E608.format(path=path, what=first_fault(error))) from error
     except (OSError, ValueError, TypeError) as error:
-        raise CNMError(Errors.E600.format(path=path, what=error)) from error
+        raise CNMError(Errors.E608.format(path=path, what=error)) from error
+    if not Path(folder, variant.base).is_dir():
+        raise CNMError(Errors.E608.format(path=path, what=f"no folder {variant.base!r} is there"))
+    return variant
+
+
+def first_fault(error: ValidationError) -> str:
+    """What is wrong first, in one line."""
+    fault = error.errors()[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
 
 
 def _side(model: CNMBertModel) -> dict[str, torch.Tensor]:

@@ -12,6 +12,8 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from spacy_cnm.corpora.text_files import read_lines
+from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.files import atomic_path
 from spacy_cnm.ids import Node, StructureTable
 
@@ -71,17 +73,24 @@ def by_tier(summary: Summary, models: Sequence[str], split: str) -> Figure | Non
     return figure
 
 
-def by_layout(summary: Summary, models: Sequence[str], split: str) -> Figure:
-    """F1 of each layout on the OOV slice, as a radar (paper, figure F.2)."""
+def by_layout(summary: Summary, models: Sequence[str], split: str) -> Figure | None:
+    """F1 of each layout on the OOV slice, as a radar (paper, figure F.2).
+
+    Layouts that no character of the slice has are left out; None where fewer than three are there.
+    """
+    first = models[0]
+    layouts = [name for name in LAYOUTS if summary.layout(first, "fine-tuned", split, name)]
+    if len(layouts) < 3:
+        return None
     figure = Figure(figsize=(5.6, 4.6), layout="constrained")
     axes: Any = figure.add_subplot(projection="polar")
-    angles = torch.linspace(0, 2 * torch.pi, len(LAYOUTS) + 1).tolist()
+    angles = torch.linspace(0, 2 * torch.pi, len(layouts) + 1).tolist()
     for number, model in enumerate(models):
-        found = [summary.layout(model, "fine-tuned", split, layout) for layout in LAYOUTS]
+        found = [summary.layout(model, "fine-tuned", split, layout) for layout in layouts]
         values = [100 * value.mean if value is not None else 0.0 for value in found]
         axes.plot(angles, [*values, values[0]], color=f"C{number}", label=model)
         axes.fill(angles, [*values, values[0]], color=f"C{number}", alpha=0.1)
-    axes.set_xticks(angles[:-1], list(LAYOUTS))
+    axes.set_xticks(angles[:-1], layouts)
     axes.tick_params(axis="x", pad=14)
     axes.set_ylim(0, 100)
     axes.set_title(f"F1 of each layout, OOV slice of the {split} split")
@@ -143,7 +152,7 @@ def pretraining(folders: Mapping[str, Path]) -> Figure | None:
 
     folders: name -> checkpoint, with its metrics*.jsonl; None where no one has any.
     """
-    logs = {name: sorted(folder.glob("metrics*.jsonl")) for name, folder in folders.items()}
+    logs = {name: pretraining_logs(folder) for name, folder in folders.items()}
     if not any(logs.values()):
         return None
     figure = Figure(figsize=(8, 3.4), layout="constrained")
@@ -156,10 +165,15 @@ def pretraining(folders: Mapping[str, Path]) -> Figure | None:
     return figure
 
 
+def pretraining_logs(folder: Path) -> list[Path]:
+    """Give the logs of an encoder's pretraining, one a stage."""
+    return sorted(folder.glob("metrics*.jsonl"))
+
+
 def draw_losses(axes: Axes, runs: Mapping[str, Path]) -> None:
     """Training loss of runs as thin lines, held-out loss as dots, from their metrics.jsonl."""
     for number, (name, path) in enumerate(runs.items()):
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = read_log(path)
         color = f"C{number}"
         axes.plot(*_points(lines, ["mlm_loss"]), color=color, linewidth=0.8, alpha=0.6)
         heldout = _points(lines, ["heldout", "heldout", "mlm_loss"])
@@ -168,6 +182,23 @@ def draw_losses(axes: Axes, runs: Mapping[str, Path]) -> None:
     axes.set_ylim(top=7)
     axes.grid(alpha=0.3)
     axes.legend(title="held-out text")
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Read what `spacy-cnm pretrain` writes as metrics.jsonl.
+
+    RAISES CNMError: a line is none of its.
+    """
+    entries = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            entry = json.loads(line)
+            if not isinstance(entry["tokens"], int):
+                raise TypeError
+        except (ValueError, TypeError, KeyError) as error:
+            raise CNMError(Errors.E611.format(path=path, line=number)) from error
+        entries.append(entry)
+    return entries
 
 
 def _points(lines: list[dict[str, Any]], keys: list[str]) -> tuple[list[float], list[float]]:

@@ -32,6 +32,9 @@ LAYOUTS: dict[str, tuple[str, ...]] = {
 #: Kinds of strokes: 横, 竖, 撇, 点 or 捺, 折 (GB13000.1).
 STROKES = "12345"
 
+#: A stroke count from here on is a mistake; U+31350 and the like have up to 84.
+MOST_STROKES = 200
+
 _CLASSES = {symbol: i for i, symbols in enumerate(LAYOUTS.values()) for symbol in symbols}
 _CLASSES |= {name: i for i, name in enumerate(LAYOUTS)}
 
@@ -102,7 +105,7 @@ def _labels(
     layout = _CLASSES.get(structure)
     if structure not in ("", "⿻") and layout is None:
         raise _error(path, number, f"structure {structure!r} is none of {', '.join(_CLASSES)}, ⿻")
-    if strokes and not (strokes.isdecimal() and int(strokes)):
+    if strokes and not (strokes.isdecimal() and 0 < int(strokes) < MOST_STROKES):
         raise _error(path, number, f"{strokes!r} is no number of strokes")
     if set(order) - set(STROKES):
         raise _error(path, number, f"strokes {order!r} are not of the kinds {STROKES}")
@@ -117,7 +120,7 @@ def _table(path: _Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[st
             rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             for name in columns:
                 if name not in (rows.fieldnames or ()):
-                    found = ", ".join(map(repr, rows.fieldnames or ()))
+                    found = ", ".join(map(repr, rows.fieldnames or ())) or "none"
                     raise CNMError(Errors.E319.format(path=path, column=name, found=found))
             for row in rows:
                 cells = {name: (row[name] or "").strip() for name in columns}

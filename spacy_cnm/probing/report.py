@@ -3,7 +3,7 @@
 import base64
 import html
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,8 +51,20 @@ def check_extra() -> None:
             raise CNMError(Errors.E607.format(package=package))
 
 
+def check_logs(folders: Iterable[Path]) -> None:
+    """Check, before any work, the logs that are to be drawn.
+
+    RAISES CNMError: one is damaged.
+    """
+    from .figures import pretraining_logs, read_log
+
+    for folder in folders:
+        for path in pretraining_logs(folder):
+            read_log(path)
+
+
 def write_report(out: Path, study: Study, runs: Sequence[Mapping[str, Any]], command: str) -> None:
-    """Write OUTPUTS to a folder.
+    """Write OUTPUTS to a folder; figures that there is nothing for are taken away.
 
     runs: as `study.run` returns them.
     command: what was called.
@@ -60,13 +72,16 @@ def write_report(out: Path, study: Study, runs: Sequence[Mapping[str, Any]], com
     from .figures import StructureVectors, draw_all
 
     summary = Summary(runs)
-    figures = draw_all(out, summary, study.encoders, list(study.subject.splits))
     encoders = study.encoders | study.ablations
     purities = {name: StructureVectors.of(path).purity() for name, path in encoders.items()}
     tables = list(_tables(summary, study, purities))
     about = _about(summary, study, command)
     with atomic_path(out / "table.md") as temporary:
         temporary.write_text("\n".join(_markdown(tables, about)), encoding="utf-8")
+    figures = draw_all(out, summary, study.encoders, list(study.subject.splits))
+    for name in set(FIGURES) - set(figures):
+        for kind in ("png", "svg"):
+            (out / f"{name}.{kind}").unlink(missing_ok=True)
     with atomic_path(out / "report.html") as temporary:
         page = "\n".join(_html(tables, about, {name: out / f"{name}.png" for name in figures}))
         temporary.write_text(page, encoding="utf-8")

@@ -100,16 +100,18 @@ def outside(chars: Sequence[str], vocabulary: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_tiers(path: Path) -> dict[str, int]:
-    """Read character, tab, tier (1, 2, ...) after a line of headings.
+    """Read character, tab, tier (1, 2, ...), maybe after a line of headings.
 
     RAISES CNMError: the file cannot be read, or a row is something else.
     """
     tiers = {}
     for number, line in enumerate(read_lines(path), start=1):
         cells = line.split("\t")
-        if number == 1 or not line:
+        if not line:
             continue
         if len(cells) != 2 or len(cells[0]) != 1 or not cells[1].isdecimal():
+            if number == 1:
+                continue
             what = f"{line!r} is not a character and its tier"
             raise CNMError(Errors.E601.format(path=path, line=number, what=what))
         tiers[cells[0]] = int(cells[1])

@@ -13,22 +13,24 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import BaseModel, FiniteFloat, ValidationError
 from tqdm import tqdm
 
 from spacy_cnm.errors import CNMError, Errors
 from spacy_cnm.evaluation.vocabulary import Vocabulary
-from spacy_cnm.files import atomic_path
+from spacy_cnm.files import atomic_path, make_folder
 from spacy_cnm.ids import StructureTable
 from spacy_cnm.modeling.hardware import cpu_has_bfloat16
 
 from . import metrics
-from .encoders import load_encoder, weights_checksum
+from .encoders import first_fault, load_encoder, weights_checksum
 from .labels import LAYOUTS, Labels
 from .lookup import LOOKUP, look_up
 from .probe import DEFAULTS, PROTOCOLS, Protocol, Training, encode_all, predict, score, train
@@ -85,10 +87,12 @@ def make_study(
 ) -> Study:
     """Make a study; OOV is what the vocabulary of none of the encoders has.
 
-    labels, tiers: character -> its labels, its tier of frequency.
+    labels, tiers: character -> its labels, its tier of frequency; those without a label are left
+        out.
     seeds: how many.
     RAISES CNMError: an encoder cannot be loaded, or there are too few characters.
     """
+    labels = {char: known for char, known in labels.items() if known != Labels()}
     known: set[str] = set()
     for folder in (encoders | ablations).values():
         model, tokenizer = load_encoder(folder)
@@ -114,7 +118,7 @@ def run(
     RETURNS: what the files of the study's probes hold.
     RAISES CNMError: a file there is of other weights, settings or questions.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     jobs = list(study.jobs())
     checksums = {folder: weights_checksum(folder) for folder in {job.folder for job in jobs}}
     work = _Work(out, study.subject, checksums, dict(training))
@@ -223,6 +227,8 @@ def _in_processes(work: _Work, missing: Sequence[Job], processes: int) -> None:
             future.result()
             bar.update(futures[future])
         finished = True
+    except BrokenProcessPool as error:
+        raise CNMError(Errors.E609) from error
     finally:
         bar.close()
         workers.shutdown(wait=finished, cancel_futures=True)
@@ -282,11 +288,21 @@ def _by_layout(
     return {names[label]: metrics.class_f1(gold, found, label) for label in sorted(set(gold))}
 
 
+class _Result(BaseModel):
+    """What the file of a probe holds."""
+
+    settings: dict[str, Any]
+    scores: dict[str, dict[str, FiniteFloat]]
+    layouts: dict[str, FiniteFloat]
+    precision: str
+    seconds: FiniteFloat
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        for key in ("settings", "scores", "layouts"):
-            content[key].items()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CNMError(Errors.E604.format(path=path, what=error)) from error
-    return content
+        return _Result.model_validate_json(path.read_bytes()).model_dump()
+    except ValidationError as error:
+        what = first_fault(error)
+    except OSError as error:
+        what = str(error)
+    raise CNMError(Errors.E604.format(path=path, what=what))

@@ -1,7 +1,5 @@
 """Characters that look alike."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -67,39 +65,58 @@ def test_nothing_may_be_found(model):
             StructureIndex(*model, given)
 
 
-def similar(*arguments, folder: Path = MINI.parents[1]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spacy_cnm", "similar", *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
+@pytest.fixture
+def similar(run_cli, monkeypatch):
+    """Run `spacy-cnm similar` where the shipped encoder is, or elsewhere."""
+
+    def run(*arguments, folder: Path = MINI.parents[1]) -> tuple[int, str, str]:
+        monkeypatch.chdir(folder)
+        return run_cli("similar", *arguments)
+
+    return run
 
 
-def test_the_command(tmp_path):
-    found = similar("晴赟", "-n", "3")
-    lines = found.stdout.splitlines()
+def test_the_command(similar, tmp_path):
+    lines = similar("晴赟", "-n", "3")[1].splitlines()
     assert [line.split()[0] for line in lines] == ["晴", "赟"]
     assert [len(line.split()) for line in lines] == [7, 7]
     (tmp_path / "names.txt").write_text("晴天睛明\n", "utf-8")
-    found = similar("晴", "--among", str(tmp_path / "names.txt"), "--model", str(MINI))
-    assert sorted(found.stdout.split()[1::2]) == sorted("天睛明")
+    found = similar("晴", "--among", tmp_path / "names.txt", "--model", MINI)[1]
+    assert sorted(found.split()[1::2]) == sorted("天睛明")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["x"], "'x' is no single character with a tree"),
+        ([""], "'' is no single character with a tree"),
         (["晴", "--among", "klingon"], "'klingon' is no file, no encoding"),
         (["晴", "--among", "idna"], "'idna' is no file, no encoding"),
         (["晴", "--among", "ascii"], "None of the characters"),
         (["晴", "--model", "nothing_of_that_name"], "nothing_of_that_name"),
+        (["晴", "--model", "models/bert-mini-matched"], "reads no structure"),
     ],
 )
-def test_the_command_says_what_is_wrong(arguments, message):
-    found = similar(*arguments)
-    assert found.returncode == 1
-    assert message in found.stderr
-    assert "Traceback" not in found.stderr
+def test_the_command_says_what_is_wrong(similar, arguments, message):
+    status, _, errors = similar(*arguments)
+    assert status == 1
+    assert message in errors
 
 
-def test_the_command_without_an_encoder(tmp_path):
-    found = similar("晴", folder=tmp_path)
-    assert found.returncode == 1
-    assert "--model" in found.stderr
+def test_a_bert_knows_nothing_of_likeness(similar, bert_folder):
+    """Its structure side would be random."""
+    status, _, errors = similar("晴", "--model", bert_folder)
+    assert status == 1
+    assert "reads no structure" in errors
+
+
+def test_a_folder_with_the_name_of_an_encoding(similar, tmp_path):
+    (tmp_path / "gbk").mkdir()
+    _, found, _ = similar("晴", "-n", "1", "--model", MINI, folder=tmp_path)
+    assert found.split()[:2] == ["晴", "菁"]
+
+
+def test_the_command_without_an_encoder(similar, tmp_path):
+    status, _, errors = similar("晴", folder=tmp_path)
+    assert status == 1
+    assert "--model" in errors

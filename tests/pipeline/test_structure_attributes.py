@@ -71,7 +71,7 @@ def test_a_word_is_the_mean_of_its_characters_with_a_tree(nlp):
 @pytest.mark.parametrize("text", TEXTS)
 def test_any_text(nlp, text):
     doc = nlp(text)
-    assert doc._.cnm_vectors.shape == (len(doc), 16)
+    assert doc._.cnm_vectors.shape == (len(doc.text), 16)
     assert np.isfinite(doc._.cnm_vectors).all()
     copy = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     assert np.array_equal(copy._.cnm_vectors, doc._.cnm_vectors)
@@ -104,14 +104,6 @@ def test_characters_like_others_by_the_encoder_of_a_pipeline(trained_folder):
     assert len(found.stdout.split()) == 5
 
 
-def test_tokens_that_are_joined_afterwards(nlp):
-    doc = nlp("重䢖道藏")
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[:2])
-    with pytest.raises(CNMError, match="behind everything that joins"):
-        _ = doc[0]._.cnm_vector
-
-
 def test_without_the_component():
     doc = Doc(spacy.blank("zh").vocab, ["杲"])
     with pytest.raises(CNMError, match=r"nlp\.add_pipe\('cnm_structure'\)"):
@@ -127,3 +119,22 @@ def test_a_pipeline_without_an_encoder(build, cnm_folder):
     nlp.add_pipe("cnm_structure")
     with pytest.raises(CNMError, match="initialized"):
         nlp.get_pipe("cnm_structure")(nlp.make_doc("杲"))
+
+
+def test_tokens_joined_and_split_afterwards(nlp):
+    """A vector is that of the characters that a token has now."""
+    doc = nlp.get_pipe("cnm_structure")(
+        Doc(nlp.vocab, ["杲杳", "x", "木日"], spaces=[True, False, False])
+    )
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+        retokenizer.split(doc[0], ["杲", "杳"], heads=[doc[1], doc[1]])
+    assert [token.text for token in doc] == ["杲", "杳", "x木日"]
+    for token, chars in zip(doc, ["杲", "杳", "木日"], strict=True):
+        mean = sum(expected(nlp, char) for char in chars) / len(chars)
+        assert np.allclose(token._.cnm_vector, mean, atol=1e-6)
+
+
+def test_the_encoder_may_be_disabled(nlp):
+    with nlp.select_pipes(enable=["cnm_structure"]):
+        assert np.allclose(nlp("杲")[0]._.cnm_vector, expected(nlp, "杲"), atol=1e-6)

@@ -37,6 +37,7 @@ def test_labels_of_a_folder(folder: Path):
     [
         ("U+6772\t杲\tx\t⿱\t25\n", "'x' is no number of strokes"),
         ("U+6772\t杲\t0\t⿱\t25\n", "'0' is no number of strokes"),
+        ("U+6772\t杲\t999999999999\t⿱\t25\n", "'999999999999' is no number of strokes"),
         ("U+6772\t杲\t8\t⿾\t25\n", "is none of ⿰"),
         ("U+6772\t杲\t8\t⿱\t26\n", "strokes '26'"),
         ("U+6772\t杲木\t8\t⿱\t25\n", "'杲木' is not one character"),

@@ -83,6 +83,8 @@ def test_tiers(tmp_path: Path):
     path = tmp_path / "tiers.tsv"
     path.write_text("char\tlevel\n一\t1\n赟\t3\n", "utf-8")
     assert read_tiers(path) == {"一": 1, "赟": 3}
+    path.write_text("一\t1\n赟\t3\n", "utf-8")
+    assert read_tiers(path) == {"一": 1, "赟": 3}
     for row in ("一二\t1", "一", "一\tx"):
         path.write_text(f"char\tlevel\n{row}\n", "utf-8")
         with pytest.raises(CNMError, match="line 2"):

@@ -3,9 +3,11 @@
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +67,13 @@ def test_probes_of_another_study_stay(study, tmp_path):
         with pytest.raises(CNMError, match=r"IID-frozen-cnm-0\.json: holds no result"):
             run(tmp_path, study, processes=1, training=SHORT)
         assert path.read_text() == content
-    path.write_text(json.dumps({"settings": {"model": "cnm"}, "scores": {}, "layouts": {}}))
+    whole = {"settings": {"model": "cnm"}, "scores": {}, "layouts": {}}
+    whole |= {"precision": "fp32", "seconds": 1.0}
+    for key, value in (("scores", {"test": [1]}), ("scores", {"test": {"layout_f1": "abc"}})):
+        path.write_text(json.dumps(whole | {key: value}))
+        with pytest.raises(CNMError, match=r"holds no result of a probe \(scores\.test"):
+            run(tmp_path, study, processes=1, training=SHORT)
+    path.write_text(json.dumps(whole))
     with pytest.raises(CNMError, match="weights, split, protocol"):
         run(tmp_path, study, processes=1, training=SHORT)
 
@@ -113,6 +121,60 @@ def done(study: Study, protocol: Protocol, out: Path, seeds: tuple[int, ...]) ->
     job = Job(name, folder, next(iter(study.subject.splits)), protocol, seeds)
     work.do(job)
     return [json.loads(work.path(job, seed).read_text()) for seed in seeds]
+
+
+def test_characters_without_a_label_do_not_count(benchmark_file, cnm_folder):
+    labels = dict.fromkeys(read_benchmark(benchmark_file), Labels())
+    with pytest.raises(CNMError, match="too few characters"):
+        make_study(labels, {}, {"cnm": cnm_folder}, {}, 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_killed_process_is_told_of(benchmark_file, cnm_folder, tmp_path):
+    """As by a system without memory: one error with a remedy, and what is finished stays."""
+    study = make_study(read_benchmark(benchmark_file), {}, {"cnm": cnm_folder}, {}, 1)
+
+    def kill() -> None:
+        while not (children := multiprocessing.active_children()):
+            time.sleep(0.05)
+        os.kill(children[0].pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(CNMError, match="fewer --processes"):
+        run(tmp_path, study, processes=1, training=SHORT)
+    killer.join()
+
+
+def test_what_cannot_be_drawn_is_told_before_any_probe(
+    tmp_path, benchmark_file, cnm_folder, run_cli
+):
+    pytest.importorskip("umap")
+    folder, out = tmp_path / "encoder", tmp_path / "out"
+    shutil.copytree(cnm_folder, folder)
+    (folder / "metrics.jsonl").write_text('{"tokens": 1, "mlm_loss": 2.0}\n{"tokens": 2, "mlm')
+    status, _, errors = run_cli("probe", out, f"cnm={folder}", "--labels", benchmark_file)
+    assert status == 1
+    assert "metrics.jsonl, line 2" in errors
+    assert not out.exists()
+
+
+def test_tables_and_encoders_that_do_not_suit(tmp_path, benchmark_file, cnm_folder, run_cli):
+    pytest.importorskip("umap")
+    (tmp_path / "tiers.tsv").touch()
+    given = ["probe", tmp_path / "out", f"cnm={cnm_folder}", "--labels", benchmark_file]
+    for more, message in (
+        (["--tiers", tmp_path / "tiers.tsv"], "has no tier of any"),
+        (["--ablation", f"x={tmp_path / 'nix'}"], f"{tmp_path / 'nix'}: no encoder is there"),
+    ):
+        status, _, errors = run_cli(*given, *more)
+        assert status == 1
+        assert message in errors
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "runs").touch()
+    status, _, errors = run_cli(*given)
+    assert status == 1
+    assert "runs: is a file, but a folder" in errors
 
 
 def test_too_few_characters(cnm_folder, benchmark_file):
@@ -177,9 +239,7 @@ def test_the_report(tmp_path: Path, benchmark_file, tiers_file, cnm_folder, bert
 
 
 @pytest.mark.parametrize("given", [["cnm"], ["a=x", "a=y"], ["lookup=x"], ["a/b=x"]])
-def test_encoders_without_a_good_name(given, tmp_path, benchmark_file):
-    command = [sys.executable, "-m", "spacy_cnm", "probe", str(tmp_path / "out"), *given]
-    command += ["--labels", str(benchmark_file)]
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert result.returncode == 2
+def test_encoders_without_a_good_name(given, tmp_path, benchmark_file, run_cli):
+    status, *_ = run_cli("probe", tmp_path / "out", *given, "--labels", benchmark_file)
+    assert status == 2
     assert not (tmp_path / "out").exists()

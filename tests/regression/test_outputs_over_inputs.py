@@ -24,6 +24,7 @@ from spacy_cnm.cli import main
         ("evaluate folder in folder/config.json", "an input"),
         ("stress folder in folder/config.json", "an input"),
         ("resume folder folder/config.json", "an input"),
+        ("probe folder x=folder --labels in", "an input"),
         ("new in in --force", "an input"),
         ("new in out --force --table out/table", "an input"),
         ("wrap folder folder --force", "an input"),
